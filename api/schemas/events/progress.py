@@ -17,6 +17,9 @@ class Progress(EventPayload, kind="progress", transient=True):
         examples=[[{"player_id": ID, "player": "main", "generation": 3, "steps": 50_000, "target": 200_000}]],
     )
     speed: TrainingSpeed | None = Field(None, description="how fast the trial trains, over all players")
+    under_way: int | None = Field(
+        None, description="how many generations are under way, where not all are listed (`brief`)", examples=[300]
+    )
 
     @property
     def text(self) -> str:

@@ -33,6 +33,10 @@ READING_BACK = 4
 LISTEN_SECONDS = 5.0
 """The longest delay after a lost notification: the table is read at least this often."""
 RECONNECT_SECONDS = 1.0
+BRIEF_SECONDS = 2.0
+"""The least time between two brief progress events."""
+BRIEF_GENERATIONS = 12
+NOT_BRIEF = {"metrics", "progress"}
 _OF_TRIAL = "(%(trial)s::uuid IS NULL OR trial_id = %(trial)s::uuid)"
 _PAGE = f"""
 SELECT id, trial_id::text, type, payload::text, created_at FROM events
@@ -72,6 +76,18 @@ def progress_frame(trial_id: str, progress: Progress) -> Frame:
     return Frame(0, trial_id, f"event: {progress.kind}\n".encode(), f"data: {told}\n\n".encode())
 
 
+def brief_frame(trial_id: str, progress: Progress) -> Frame:
+    """The same for the page: of at most a few generations, those at work first, without the heartbeats themselves."""
+    at_work = sorted(progress.generations, key=lambda each: 0 if each.steps else 1 if each.waiting else 2)
+    told = {
+        "generations": [each.model_dump(mode="json", exclude=NOT_BRIEF) for each in at_work[:BRIEF_GENERATIONS]],
+        "speed": None if progress.speed is None else progress.speed.model_dump(mode="json"),
+        "under_way": len(progress.generations),
+    }
+    text = _json({"type": progress.kind, "trial_id": trial_id, **_described(progress), "text": "", **told})
+    return Frame(0, trial_id, f"event: {progress.kind}\n".encode(), f"data: {text}\n\n".encode())
+
+
 def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -94,7 +110,8 @@ class EventFeed:
         self._floor = 0
         """Every event above this id, up to the newest, is in the ring buffer."""
         self._newest: int | None = None
-        self._live: dict[str, tuple[int, Frame]] = {}
+        self._live: dict[str, tuple[int, Frame, Frame]] = {}
+        """The newest progress of each trial: its number, whole and brief."""
         self._beats = 0
         self._news = asyncio.Event()
         self._closed = False
@@ -119,7 +136,8 @@ class EventFeed:
     def publish_progress(self, trial_id: str, progress: Progress) -> None:
         """Send the newest progress to the trial's readers; it is not stored and has no id."""
         self._beats += 1
-        self._live[trial_id] = (self._beats, progress_frame(trial_id, progress))
+        frames = progress_frame(trial_id, progress), brief_frame(trial_id, progress)
+        self._live[trial_id] = (self._beats, *frames)
         self._wake()
 
     async def position_before(self, newest: int, trial_id: str | None) -> int:
@@ -132,12 +150,12 @@ class EventFeed:
             return position
 
     async def follow(
-        self, after: int | None, trial_id: str | None, idle: float, *, named: bool = True
+        self, after: int | None, trial_id: str | None, idle: float, *, named: bool = True, brief: bool = False
     ) -> AsyncIterator[bytes]:
         """Events after an id (None: from now on), in order, each once; b"" whenever nothing was sent for `idle` s.
 
         The first frame is the position alone, so that a client that disconnects before the first event can resume.
-        `named` frames have an `event:` line.
+        `named` frames have an `event:` line; `brief` progress comes less often and tells less.
         """
         position = await self._starting_point() if after is None else after
         yield f"id: {position}\n\n".encode()
@@ -145,6 +163,7 @@ class EventFeed:
         reader = trial_id or ""
         clock = asyncio.get_running_loop().time
         sent_at = clock()
+        told_at = -BRIEF_SECONDS
         self.listeners[reader] = self.listeners.get(reader, 0) + 1
         try:
             while not self._closed:
@@ -152,9 +171,10 @@ class EventFeed:
                 frames, position = await self._after(position, trial_id)
                 for frame in frames:
                     yield frame.encoded(named=named)
-                beat, live = self._live.get(reader, (0, None))
-                if live is not None and beat > seen_beat:
-                    seen_beat = beat
+                beat, whole, short = self._live.get(reader, (0, None, None))
+                live = short if brief else whole
+                if live is not None and beat > seen_beat and (not brief or clock() - told_at >= BRIEF_SECONDS):
+                    seen_beat, told_at = beat, clock()
                     yield live.encoded(named=named)
                 elif not frames:
                     # events of other trials wake this reader too, and must not delay its keep-alive

@@ -30,6 +30,8 @@ log = structlog.get_logger()
 
 POLL_SECONDS = 1.0
 MAX_CONCURRENT = 16
+LEARNERS_PER_SECOND = 100
+"""Heartbeats read a second: with more learners progress comes less often, for each is a question to Temporal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,13 @@ class ProgressPoller:
     async def run(self) -> None:
         """Poll until cancelled."""
         while True:
+            asked = 0
             for trial_id in [trial for trial in self._feed.listeners if trial]:
                 try:
-                    await self._poll(trial_id)
+                    asked += await self._poll(trial_id)
                 except Exception as error:  # progress is shown again when Postgres or Temporal is back
                     log.debug("no progress to show", trial=trial_id, error=type(error).__name__)
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(max(POLL_SECONDS, asked / LEARNERS_PER_SECOND))
 
     async def under_way(self, trial_id: str) -> UnderWay:
         """The generations of the trial that are under way now, and its speed with them."""
@@ -80,10 +83,12 @@ class ProgressPoller:
         speed = None if recent is None else speed_of(recent, [attempt.span for attempt in attempts])
         return UnderWay([attempt.progress for attempt in attempts], speed)
 
-    async def _poll(self, trial_id: str) -> None:
+    async def _poll(self, trial_id: str) -> int:
+        """Publish the progress; returns how many generations are under way."""
         now = await self.under_way(trial_id)
         if now.generations or now.speed:
             self._feed.publish_progress(trial_id, Progress(generations=now.generations, speed=now.speed))
+        return len(now.generations)
 
     def _read(self, trial_id: str) -> tuple[list[tuple[str, str, int]], RecentTraining | None]:
         with self._sessions() as session:

@@ -21,13 +21,17 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from api.store.core.records import Record
+from api.web.responses.conditional import shrink
 from api.web.responses.query_parameters import parameters_of, refuse_unknown
 
 JSON = "application/json"
 
 
 class SerializingRoute(APIRoute):
-    """The class of all routes: refuses unknown query parameters; writes a GET's answer in the thread that ran it."""
+    """The class of all routes: refuses unknown query parameters; writes a GET's answer in the thread that ran it.
+
+    Answers to GET have an ETag and are compressed where the caller takes that (`conditional.py`).
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         reads = set(options.get("methods") or {"GET"}) == {"GET"}
@@ -40,7 +44,11 @@ class SerializingRoute(APIRoute):
         allowed = parameters_of(self.dependant)
 
         async def checked(request: Request) -> Response:
-            return refuse_unknown(request, allowed) or await handle(request)
+            refused = refuse_unknown(request, allowed)
+            if refused is not None:
+                return refused
+            response = await handle(request)
+            return await shrink(request, response) if request.method == "GET" else response
 
         return checked
 

@@ -45,6 +45,13 @@ Named = Annotated[
     bool,
     Query(description="whether frames have an `event:` line; without it, a browser's `onmessage` gets every kind"),
 ]
+Brief = Annotated[
+    bool,
+    Query(
+        description="true: `progress` at most every 2 s, of at most 12 generations (those at work first, `under_way` "
+        "says of how many), without what heartbeats say besides steps"
+    ),
+]
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "A stream that does not end; the data of each frame is an Event as JSON",
@@ -109,7 +116,12 @@ async def follow_all(services: Api, principal: Viewer, beginning: From, named: N
     responses=STREAM,
 )
 async def follow_trial(
-    trial_id: EntityId, services: Api, principal: Viewer, beginning: From, named: Named = True
+    trial_id: EntityId,
+    services: Api,
+    principal: Viewer,
+    beginning: From,
+    named: Named = True,
+    brief: Brief = False,
 ) -> StreamingResponse:
     """The trial's events, and between them `progress` without an id: the progress of its running generations."""
 
@@ -118,11 +130,16 @@ async def follow_trial(
             require_trial(session, str(trial_id))
 
     await run_in_threadpool(check)
-    return await _stream(services, principal, beginning, str(trial_id), named)
+    return await _stream(services, principal, beginning, str(trial_id), named, brief)
 
 
 async def _stream(
-    services: Services, principal: Principal, beginning: StreamStart, trial_id: str | None, named: bool
+    services: Services,
+    principal: Principal,
+    beginning: StreamStart,
+    trial_id: str | None,
+    named: bool,
+    brief: bool = False,
 ) -> StreamingResponse:
     services.streams.require_free(principal.token_id)
     try:
@@ -130,22 +147,21 @@ async def _stream(
     except psycopg.OperationalError:
         raise ProblemError(503, "the database does not answer; try again", headers={"Retry-After": "2"}) from None
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    frames = _frames(services, principal, after, trial_id, named)
+    follow = services.feed.follow(after, trial_id, IDLE_SECONDS, named=named, brief=brief)
+    frames = _frames(services, principal, follow)
     return StreamingResponse(frames, headers=headers, media_type=MEDIA_TYPE)
 
 
 MEDIA_TYPE = "text/event-stream"
 
 
-async def _frames(
-    services: Services, principal: Principal, after: int | None, trial_id: str | None, named: bool
-) -> AsyncIterator[bytes]:
+async def _frames(services: Services, principal: Principal, following: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     clock = asyncio.get_running_loop().time
     looked_at = clock()
     with services.streams.opened(principal.token_id), suppress(FeedUnavailable, psycopg.OperationalError):
         yield b"retry: 1000\n\n"
         # when the feed or the database is gone, the stream ends: clients reconnect with the last id they have
-        async for frame in services.feed.follow(after, trial_id, IDLE_SECONDS, named=named):
+        async for frame in following:
             if not frame or clock() - looked_at >= TRUSTED_SECONDS:
                 if not await run_in_threadpool(services.tokens.is_valid, principal):
                     return  # the session is over, or the token was revoked or has expired

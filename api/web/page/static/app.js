@@ -16,6 +16,7 @@ const ROUTES = [
   ["/trials/:trial", "trial"],
   ["/trials/:trial/fork", "fork"],
   ["/trials/:trial/payoff", "payoff"],
+  ["/trials/:trial/metrics", "metrics"],
   ["/trials/:trial/matchmaking", "matchmaking"],
   ["/trials/:trial/lineage", "lineage"],
   ["/trials/:trial/promotions", "promotions"],
@@ -47,6 +48,7 @@ const NAVIGATION = [
   ["/system", "System"],
 ];
 const REFRESH_MS = 800;
+const CALM_MS = 5000; // between two loads because of events that report no trouble
 const element = (id) => document.getElementById(id);
 
 let current = null; // the page on display: its module, context and data
@@ -96,6 +98,7 @@ async function show(page, parameters) {
 /** Load the page's data again and patch what changed. */
 async function refresh() {
   const ticket = ++loads;
+  refreshedAt = Date.now();
   const shown = current;
   const loadingMessage = shown.data === undefined ? setTimeout(() => showMessage("Loading …"), 200) : null;
   try {
@@ -136,19 +139,30 @@ function markPainted() {
   requestAnimationFrame(() => setTimeout(() => performance.mark("lanista-shown")));
 }
 
-let due = null;
+let due = null; // the next load: {at, timer}
+let refreshedAt = 0;
 function onEvent(event) {
   if (!current) return;
   const outcome = current.page.onEvent?.(event, current.context) ?? event.type !== "progress";
   if (outcome === "redraw") redraw();
-  else if (outcome) refreshSoon();
+  else if (outcome) refreshSoon(event.level !== "bad" && event.type !== "trial.status");
 }
 
-function refreshSoon() {
-  due ??= setTimeout(() => {
+/** Load soon; calmly: not so soon after the last time, since a busy league has events all the time. */
+function refreshSoon(calmly = false) {
+  const at = Math.max(Date.now() + REFRESH_MS, calmly ? refreshedAt + CALM_MS : 0);
+  if (due && due.at <= at) return;
+  forgetDue();
+  const timer = setTimeout(() => {
     due = null;
     if (document.visibilityState === "visible") refresh();
-  }, REFRESH_MS);
+  }, at - Date.now());
+  due = { at, timer };
+}
+
+function forgetDue() {
+  clearTimeout(due?.timer);
+  due = null;
 }
 
 // Events before the connection was open did not arrive, so the page reloads its data.
@@ -231,8 +245,7 @@ function themeButton() {
 
 async function endSession() {
   stopFollowing();
-  clearTimeout(due);
-  due = null;
+  forgetDue();
   loads += 1; // discard loads in progress
   try {
     await signOut();

@@ -1,4 +1,6 @@
 // Calls of the REST API: JSON in and out, error answers as exceptions, the session's CSRF token on every call.
+import { LruCache } from "./lru_cache.js";
+
 const ROOT = "/api/v1";
 // The session is a cookie that scripts cannot read, and which the browser sends to every port of this host. So the API also
 // wants the CSRF token. It is kept here because the browser keeps this storage apart for each port.
@@ -33,10 +35,21 @@ export class Problem extends Error {
 }
 
 let reading = new AbortController(); // signing out aborts the reads of the session
+const KEPT_ANSWERS = 60;
+let answers = new LruCache(KEPT_ANSWERS); // by address: {etag, body}. In memory only, so that nothing outlives the session
 
+/** Read; an answer that has not changed costs a few bytes, and is the same object as before. */
 export async function get(path, parameters = {}, signal = undefined) {
   const ends = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
-  return read(await fetch(address(path, parameters), { signal: ends, headers: credentials() }));
+  const url = address(path, parameters);
+  const kept = answers.get(url);
+  const headers = { ...credentials(), ...(kept && { "If-None-Match": kept.etag }) };
+  const answer = await fetch(url, { signal: ends, headers });
+  if (answer.status === 304 && kept) return kept.body;
+  const body = await read(answer);
+  const etag = answer.headers.get("ETag");
+  if (etag?.startsWith("W/")) answers.set(url, { etag, body }); // weak: a hash of the body
+  return body;
 }
 
 /** A text of the API, such as a trial file. */
@@ -155,5 +168,6 @@ function storeSession(answer) {
 
 function clearSession() {
   session.user = null;
+  answers = new LruCache(KEPT_ANSWERS);
   localStorage.removeItem(CSRF_TOKEN);
 }

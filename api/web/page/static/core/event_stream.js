@@ -3,7 +3,7 @@
 import { credentials } from "./api.js";
 
 const KEPT = 80;
-const ASKED = 400; // more than are kept, because transient events are dropped
+const ASKED = 200; // more than are kept, because transient events are dropped
 const RETRY_MS = 1000;
 const SILENT_MS = 35_000; // an idle stream sends a comment every 10 s: after this it is dead, whatever the browser believes
 let stream = null; // the AbortController of the stream under way
@@ -21,7 +21,7 @@ export function follow(trialId, { onEvent, onConnection }) {
   following = wanted;
   stream = new AbortController();
   // frames without an event name: the event's type is in its data
-  const address = trialId ? `/api/v1/trials/${trialId}/events?named=false&newest=${ASKED}` : "/api/v1/events?named=false";
+  const address = trialId ? `/api/v1/trials/${trialId}/events?named=false&brief=true&newest=${ASKED}` : "/api/v1/events?named=false";
   const hear = (data) => receive(JSON.parse(data), onEvent);
   keepReading(address, stream, hear, onConnection);
 }
