@@ -27,6 +27,7 @@ from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
 from workers.activities.gateways import GatewayActivities
 from workers.activities.interactive import InteractiveActivities
+from workers.activities.nash_conv import NashConvActivities
 from workers.activities.playing import PlayActivities
 from workers.activities.system import SystemCheckActivities
 from workers.activities.training import TrainingActivities, WeightsActivities
@@ -111,6 +112,7 @@ def train_activities(
                 interactive.choose_move,
                 interactive.check_component,
                 interactive.import_weights,
+                NashConvActivities(store).compute_nash_conv,
             ],
         ),
     }

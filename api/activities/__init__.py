@@ -66,6 +66,8 @@ def store_activities(
         gates.end_gates,
         evaluations.plan_evaluation,
         evaluations.record_evaluation,
+        evaluations.plan_nash_conv,
+        evaluations.record_nash_conv,
         tournaments.open_scheduled_tournament,
         tournaments.open_trial_evaluation,
         tournaments.plan_pairings,

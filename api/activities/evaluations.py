@@ -1,4 +1,4 @@
-"""Activities of target evaluations: a main against the trial's target."""
+"""Activities of evaluations: a main against the trial's target, and NashConv in small games."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from temporalio import activity
 
 from api.activities.error_mapping import map_errors
 from api.store.core.engine import session_factory
+from api.store.evaluations.nash_conv import mixtures_to_measure, record_nash_conv
 from api.store.evaluations.target import evaluation_tournament, plan_evaluation, record_evaluation
 from api.store.players.contenders import contender
 from api.store.ratings.bradley_terry import fit_after_tournament
 from api.store.ratings.online import rate_online_after_tournament
+from api.store.tables import Trial
 from api.store.trials.spec import spec_of
+from orchestrator.contracts import nash_conv as nash_conv_contracts
 from orchestrator.contracts import play as contracts
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.storage.played_games import unpack_games
@@ -59,3 +62,30 @@ class EvaluationActivities:
             with self._sessions.begin() as session:
                 rate_online_after_tournament(session, held)
         return contracts.TargetState(**asdict(measured))
+
+    @activity.defn(name=nash_conv_contracts.plan_nash_conv.name)
+    def plan_nash_conv(self, key: contracts.EvaluationKey) -> nash_conv_contracts.NashConvRequest:
+        """The policies that are measured after a generation."""
+        with map_errors(), self._sessions.begin() as session:
+            found = mixtures_to_measure(session, key.trial, key.player, key.generation)
+            return nash_conv_contracts.NashConvRequest(
+                trial=key.trial,
+                player=key.player,
+                generation=key.generation,
+                game=spec_of(session.get_one(Trial, key.trial)).game.component,
+                mixtures=[
+                    nash_conv_contracts.PolicyMixture(
+                        metric=mixture.metric,
+                        contenders=[contender(player, version) for player, version in mixture.members],
+                        weights=list(mixture.weights),
+                    )
+                    for mixture in found
+                ],
+            )
+
+    @activity.defn(name=nash_conv_contracts.record_nash_conv.name)
+    def record_nash_conv(self, report: nash_conv_contracts.NashConvReport) -> nash_conv_contracts.NashConvRecorded:
+        """Record the values as metrics of the generation, once; every delivery gets those that are recorded."""
+        with map_errors(), self._sessions.begin() as session:
+            recorded = record_nash_conv(session, report.player, report.generation, report.values)
+        return nash_conv_contracts.NashConvRecorded(values=recorded)

@@ -140,6 +140,7 @@ def _brief(session: Session, trial: Trial) -> contracts.TrialBrief:
         wall_clock_seconds=None if limit is None else limit.total_seconds(),
         target=None if until is None else contracts.Target(opponent=until.opponent, win_rate=until.win_rate),
         evaluate_every=spec.evaluation.every_generations,
+        nash_conv=spec.evaluation.nash_conv,
         over=trial.status.is_final,
         algorithm=spec.algorithm.component,
         own_starts=_own_starts(session, trial, spec),

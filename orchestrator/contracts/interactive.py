@@ -152,6 +152,8 @@ class ComponentCheck:
     """Weights that a player of the algorithm is to start from."""
     source: str | None = None
     """The same in a file of the import folders."""
+    nash_conv: bool = False
+    """Of a game: whether it must be small enough for NashConv."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +174,8 @@ class ComponentVerdict:
     """Of a game: the options that were given and have their default value."""
     option: str | None = None
     """The option of the algorithm that has the problem, where one has."""
+    no_nash_conv: str = ""
+    """Of a game whose NashConv is asked for: why it cannot be computed."""
 
 
 @dataclass(frozen=True, kw_only=True)

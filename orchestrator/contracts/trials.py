@@ -81,6 +81,8 @@ class TrialBrief:
     """The sweep that it belongs to, if any, and reports to."""
     rungs: list[int] = field(default_factory=list)
     """The steps at which its sweep compares it with others."""
+    nash_conv: bool = False
+    """Whether NashConv is measured with every evaluation."""
 
 
 @dataclass(frozen=True, kw_only=True)

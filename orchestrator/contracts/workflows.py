@@ -90,6 +90,8 @@ class PlayerState:
     mode: Mode = Mode.RUN
     target: Target | None = None
     evaluate_every: int = 0
+    nash_conv: bool = False
+    """Whether NashConv is measured with every evaluation; false in histories of older releases."""
     crews: int = 0
     """`GenerationOutcome.crews` of the last generation."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from orchestrator.spec.section import Section
-from orchestrator.spec.values import WHOLE, Positive
+from orchestrator.spec.values import WHOLE, Flag, Positive
 
 _CRON = (("minute", 0, 59), ("hour", 0, 23), ("day of the month", 1, 31), ("month", 1, 12), ("day of the week", 0, 7))
 _PART = re.compile(r"(?:\*|(?P<first>\d{1,2})(?:-(?P<last>\d{1,2}))?)(?:/(?P<step>\d{1,2}))?")
@@ -53,6 +53,12 @@ class EvaluationSpec(Section):
     )
     schedule: Annotated[str, AfterValidator(check_cron)] | None = Field(
         default=None, description="cron line (UTC) of a tournament of the whole league, as '0 3 * * *'; null: none"
+    )
+
+    nash_conv: Flag = Field(
+        default=False,
+        description="whether each evaluation also computes NashConv as the metric nash_conv, with the preset psro "
+        "also that of the pool's mixture (nash_conv_mixture); for games of at most 50,000 histories",
     )
 
     @property

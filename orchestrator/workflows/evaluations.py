@@ -10,6 +10,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.errors import Failure
+    from orchestrator.contracts.nash_conv import compute_nash_conv, plan_nash_conv, record_nash_conv
     from orchestrator.contracts.play import (
         EvaluationKey,
         EvaluationReport,
@@ -43,6 +44,17 @@ async def evaluate_against_field(state: PlayerState, note: NoteFailure) -> None:
     except ActivityError as error:
         failure, problem = classify_failure(error)
         dropped = FailedAttempt(failure=failure, problem=problem, tries=1, delay=timedelta(0))
+        await note("evaluation_dropped", state.generation, dropped)
+
+
+async def measure_nash_conv(state: PlayerState, note: NoteFailure) -> None:
+    """Record NashConv of the newest version; a failure is an event and does not stop the training."""
+    key = EvaluationKey(trial=state.trial, player=state.player, generation=state.generation)
+    try:
+        await record_nash_conv(await compute_nash_conv(await plan_nash_conv(key)))
+    except ActivityError as error:
+        failure, problem = classify_failure(error)
+        dropped = FailedAttempt(failure=failure, problem=f"NashConv: {problem}", tries=1, delay=timedelta(0))
         await note("evaluation_dropped", state.generation, dropped)
 
 

@@ -33,7 +33,11 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflow_labels import summary_line
     from orchestrator.contracts.workflows import GateState, Mode, PlayerState, Report, ReportKind
-    from orchestrator.workflows.evaluations import evaluate_against_field, evaluate_against_target
+    from orchestrator.workflows.evaluations import (
+        evaluate_against_field,
+        evaluate_against_target,
+        measure_nash_conv,
+    )
     from orchestrator.workflows.new_runs import new_run_is_due
     from orchestrator.workflows.retries import (
         FAILURES_PER_RUN,
@@ -248,6 +252,8 @@ class PlayerWorkflow:
         """Start rating games: against a field of the trial, and against the target if there is one."""
         state = self._state
         await evaluate_against_field(state, self._note)
+        if state.nash_conv and state.mode is not Mode.NOW:
+            await measure_nash_conv(state, self._note)
         free = self._evaluation is None or self._evaluation.done()
         if state.target and free and state.mode is not Mode.NOW:
             await self._finish_evaluation()

@@ -90,4 +90,5 @@ def initial_player_state(brief: TrialBrief, learner: Learner, mode: Mode) -> Pla
         mode=mode,
         target=brief.target,
         evaluate_every=brief.evaluate_every,
+        nash_conv=brief.nash_conv,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +28,12 @@ from workers.bots.names import bot_maker
 from workers.buffers.demonstrations import check_first
 from workers.checkpoints import check_weights, load, read_weights
 from workers.crews.remote_rollouts import check_remote_algorithm
+from workers.games.enumeration import check_enumerable
 from workers.games.errors import BadGame
 from workers.games.names import make_game, make_new_game
 from workers.games.protocol import VectorGame
 from workers.games.remote import RemoteGame
-from workers.models.contract import BadModel, build_model, model_maker
+from workers.models.contract import BadModel, build_model, model_maker, state_size
 
 
 def try_component(
@@ -64,7 +66,24 @@ def try_component(
         buffer_bytes=buffer_bytes,
         buffer_memory=buffer_memory,
         defaults=_at_default(check.component) if check.kind is Kind.GAME else [],
+        no_nash_conv=_no_nash_conv(check) if check.nash_conv else "",
     )
+
+
+def _no_nash_conv(check: ComponentCheck) -> str:
+    """Why NashConv cannot be computed in the game with the model; empty where it can."""
+    game = check.component
+    try:
+        check_enumerable(partial(_table, game))
+        if check.model is not None and state_size(build_model(check.model, _table(game, 1).spec)):
+            return f"NashConv needs a model without recurrent state, and {check.model.id} has one"
+    except (Exception, SystemExit) as error:  # a user's game may raise anything while it is played
+        return failure_message(error)
+    return ""
+
+
+def _table(game: Component, tables: int) -> VectorGame:
+    return make_game(game.id, tables, **game.options)
 
 
 def _option(error: BaseException) -> str | None:

@@ -120,6 +120,7 @@ async def check_components(
             for each, verdict in zip(wanted, verdicts, strict=True)
             for unusable in _misfits(each, verdict.teams)
         ]
+        + [_without_nash_conv(verdict) for verdict in verdicts if verdict.no_nash_conv]
         + _too_large_buffers(wanted, verdicts),
     )
 
@@ -189,6 +190,10 @@ async def missing_gpus(cluster: ClusterStatus, spec: TrialSpec) -> list[Unusable
     return [UnusableComponent(path=("generation", field), name="cuda", problem=problem)]
 
 
+def _without_nash_conv(verdict: ComponentVerdict) -> UnusableComponent:
+    return UnusableComponent(path=("evaluation", "nash_conv"), name="true", problem=verdict.no_nash_conv)
+
+
 def _misfits(game: OwnComponent, teams: list[int]) -> Iterator[UnusableComponent]:
     """What the game's teams do not allow: a gate of more than two teams, mates where nobody has one, scores."""
     count, name = len(set(teams)), game.check.component.id
@@ -213,11 +218,13 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
     code = code_in_trial(spec)
     gates, mates = spec.league.champion_gate is not None, spec.league.mates.any
     buffers, scores = _buffers(spec), tuple(_scores(spec))
+    nash_conv = spec.evaluation.nash_conv
     for each in _named(spec):
         named = _code_below(each.path, code)
         built_in = resolve(each.kind, each.component.id).entry.source == BUILT_IN
         game = each.kind is Kind.GAME
-        if named or not built_in or (game and (each.component.options or mates or scores)) or _may_misfit(each):
+        tried = each.component.options or mates or scores or nash_conv
+        if named or not built_in or (game and tried) or _may_misfit(each):
             others = _others(each, bool(named), code)
             yield OwnComponent(
                 path=each.path,
@@ -229,6 +236,7 @@ def own_components(spec: TrialSpec) -> Iterator[OwnComponent]:
                     algorithm=_component(others, Kind.ALGORITHM),
                     topology=spec.generation.topology,
                     tables=spec.generation.tables * spec.generation.rollout_actors,
+                    nash_conv=game and nash_conv,
                 ),
                 code=named,
                 imported=bool(named) or not built_in,
