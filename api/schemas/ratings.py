@@ -44,6 +44,7 @@ class Rating(Answer):
     player: str = Field(description="the player's name", examples=["main"])
     number: int = Field(description="the version's number", examples=[12])
     steps: int = Field(description="environment steps its player was trained on until then", examples=[12_000_000])
+    recorded_at: Utc | None = Field(None, description="when the version was recorded")
     value: float = Field(description="Elo above the anchor, or the method's own measure", examples=[212.5])
     deviation: float | None = Field(description="standard error against the anchor", examples=[14.2])
     low: float | None = Field(description="lower end of the 95 % interval against the anchor")

@@ -190,6 +190,7 @@ class AsyncClient:
     ratings = _several(league_calls.ratings)
     decisions = _list(league_calls.decisions)
     metrics = _list(league_calls.metrics)
+    metric_names = _single(league_calls.metric_names)
     compare = _single(league_calls.compare)
     search = _single(league_calls.search)
     matches = _list(league_calls.matches)

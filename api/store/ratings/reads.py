@@ -159,6 +159,7 @@ _RATED = (
             _PLAYERS.c.name.label("player"),
             _VERSIONS.c.number,
             _VERSIONS.c.steps,
+            _VERSIONS.c.created_at.label("recorded_at"),
             (_RATINGS.c.value - Z95 * _RATINGS.c.deviation).label("low"),
             (_RATINGS.c.value + Z95 * _RATINGS.c.deviation).label("high"),
             *(null().label(name) for name in DIFFERENCES),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from api.schemas.decisions import Decision
     from api.schemas.gates import Gate, GateSummary
     from api.schemas.matches import Match, MatchSummary
-    from api.schemas.metrics import Series
+    from api.schemas.metrics import MetricNames, Series
     from api.schemas.payoff import LineupResults, Payoff, PayoffStream
     from api.schemas.ratings import Ratings
     from api.schemas.search import SearchResults
@@ -101,15 +101,34 @@ def metrics(
     name: Sequence[str] = (),
     after_generation: int | None = None,
     points: int | None = None,
+    spread: bool | None = None,
+    times: bool | None = None,
     page_size: int = 100,
 ) -> Listing[Series]:
-    """Metrics of generations, one series for each player and metric."""
+    """Metrics of generations, one series for each player and metric; `times` adds when each was recorded.
+
+    A series has its newest `points`, with `spread` points of the whole run.
+    """
     from api.schemas.metrics import Series
 
     query = drop_none(
-        {"player_id": player_id, "name": list(name) or None, "after_generation": after_generation, "points": points}
+        {
+            "player_id": player_id,
+            "name": list(name) or None,
+            "after_generation": after_generation,
+            "points": points,
+            "spread": spread,
+            "times": times,
+        }
     )
     return Listing(path=trial_path(trial, "metrics"), item=Series, query=query, page_size=page_size)
+
+
+def metric_names(trial: TrialRef) -> Call[MetricNames]:
+    """The names of all metrics of a trial."""
+    from api.schemas.metrics import MetricNames
+
+    return get(trial_path(trial, "metrics", "names"), MetricNames)
 
 
 def matches(

@@ -149,6 +149,27 @@ def test_metrics_are_series_and_a_diverged_value_is_null(viewer: httpx.Client, r
     assert [line["name"] for line in page["items"] + rest["items"]] == ["diverged", "entropy", "loss"]
 
 
+def test_metrics_have_names_times_and_points_of_the_whole_run(viewer: httpx.Client, readable: ReadableLeague) -> None:
+    base = f"/api/v1/trials/{readable.trial_id}/metrics"
+    assert viewer.get(f"{base}/names").json() == {"names": ["diverged", "entropy", "loss"]}
+    plain = viewer.get(base, params={"name": ["loss", "entropy"]}).json()["items"]
+    spread = viewer.get(base, params={"name": ["loss", "entropy"], "spread": True}).json()["items"]
+    assert spread == plain, "fewer points than asked for are all of them, each with its own series"
+    one = viewer.get(base, params={"name": "loss", "spread": True, "points": 1, "times": True}).json()["items"][0]
+    assert one["generations"] == [2] and len(one["times"]) == 1 and one["times"][0] > 1_700_000_000
+    assert plain[0]["times"] == []
+
+
+def test_an_answer_that_the_caller_has_is_not_sent_again(viewer: httpx.Client, readable: ReadableLeague) -> None:
+    path = f"/api/v1/trials/{readable.trial_id}/players"
+    first = viewer.get(path)
+    assert first.headers["content-encoding"] == "gzip" and first.headers["etag"].startswith("W/")
+    again = viewer.get(path, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    plain = viewer.get(path, headers={"Accept-Encoding": "identity", "If-None-Match": 'W/"other"'})
+    assert plain.status_code == 200 and "content-encoding" not in plain.headers and plain.json() == first.json()
+
+
 def test_a_gate_shows_the_path_of_its_test(operator: httpx.Client, readable: ReadableLeague) -> None:
     listed = operator.get(f"/api/v1/trials/{readable.trial_id}/gates", params={"status": "passed"}).json()["items"]
     assert [gate["id"] for gate in listed] == [readable.gate_id]

@@ -1,5 +1,6 @@
 // A canvas drawing with hover notes, keyboard focus, clicks and zoom; heat map and lineage map use it.
 import { isDark } from "./colours.js";
+import { saveButtons } from "./saving.js";
 import { h } from "../core/dom.js";
 
 const DRAG_PX = 6;
@@ -9,9 +10,9 @@ const NOTE_GAP = 14;
  * A placeholder for a drawing. `make` is called with the previous drawing when a value in `of` changes, and returns
  * {measure(pen, width) -> height, paint(pen, marked), find(x, y), spot(target), note(target), step(target, key), pick(target)},
  * with zoom also {zoom(from, to), isZoomed()}, and {goesOn} if the mark of the previous drawing is still valid.
- * Targets are opaque here.
+ * Targets are opaque here. `csv` returns what is drawn as a table. Buttons above save either.
  */
-export function canvasMap(key, label, make, of) {
+export function canvasMap(key, label, make, of, csv) {
   const place = h("div", {
     class: "map",
     role: "application",
@@ -21,7 +22,7 @@ export function canvasMap(key, label, make, of) {
     key,
   });
   place.draw = (drawn) => draw(drawn, make, of);
-  return place;
+  return h("figure", { class: "charted", key: `${key}-figure` }, saveButtons(key, label, csv), place);
 }
 
 function draw(place, make, of) {

@@ -3,6 +3,7 @@ import { canvasMap, fitted, FONT } from "./canvas_map.js";
 import { colour, divergingSteps, inkOn, massSteps } from "./colours.js";
 import { h } from "../core/dom.js";
 import { Hatching } from "./hatching.js";
+import { asCsv } from "./saving.js";
 
 const LARGEST_CELL = 84;
 const LARGEST_SIDE = 860;
@@ -19,7 +20,12 @@ const FAINTEST = 0.2; // how much of its colour a cell keeps of which nothing is
 export function heatMap(key, label, options) {
   const { rows, columns = rows, rate, note, text, pick, chosen = null, isMass = false, certainty, thin, of } = options;
   const spec = { rows, columns, rate, text, chosen, isMass, certainty, thin, note: (cell) => note(...cell), pick: (cell) => pick(...cell) };
-  return canvasMap(key, label, (before) => new Drawing(spec, before), [...of, String(chosen)]);
+  const csv = () =>
+    asCsv(
+      ["row", ...columns],
+      rows.map((name, row) => [name, ...columns.map((_, column) => rate(row, column))]),
+    );
+  return canvasMap(key, label, (before) => new Drawing(spec, before), [...of, String(chosen)], csv);
 }
 
 /** The colour key; `minGames` also explains hatching and fading. */

@@ -1,5 +1,6 @@
 // Line charts with Plotly, which is loaded when the first chart is drawn.
 import { colour, isDark, seriesColours } from "./colours.js";
+import { linesAsCsv, saveButtons } from "./saving.js";
 import { h } from "../core/dom.js";
 
 const ADDRESS = "/static/vendor/plotly.min.js";
@@ -31,47 +32,19 @@ export function prefetchCharts() {
 }
 
 /**
- * A placeholder for a chart. `make` returns {data, layout}; it is called, and the chart updated in place, when a value in
- * `of` changes.
+ * A placeholder for a chart, with buttons that save it. `make` returns {data, layout}; it is called, and the chart updated in
+ * place, when a value in `of` changes.
  */
 export function chart(key, label, make, of, { height = 300, onclick } = {}) {
   const place = h("div", { class: "chart", role: "img", "aria-label": label, "data-keep": key, key, style: `height:${height}px` });
   place.draw = (drawn) => draw(drawn, { make, of, height, onclick });
-  return place;
+  const csv = ({ data, layout }) => linesAsCsv(data, layout.xaxis?.type === "date");
+  return h("figure", { class: "charted", key: `${key}-figure` }, place, saveButtons(key, label, csv));
 }
 
 /** Draw all charts and maps below `root`. */
 export function drawCharts(root) {
   for (const place of root.querySelectorAll("[data-keep]")) place.draw?.(place);
-}
-
-/** A button that saves the lines of a drawn chart as a table. */
-export function saveTable(key) {
-  const drawn = () => document.querySelector(`[data-keep="${key}"][data-drawn]`);
-  const save = (href, name) => Object.assign(document.createElement("a"), { href, download: name }).click();
-  const button = (name, action) =>
-    h("button", { class: "plain", "aria-label": `Save ${key} as ${name}`, onclick: () => drawn() && action(drawn()) }, name);
-  return h(
-    "span",
-    { class: "row" },
-    button("CSV", (place) => {
-      const file = URL.createObjectURL(new Blob([linesAsCsv(place.data)], { type: "text/csv" }));
-      save(file, `${key}.csv`);
-      setTimeout(() => URL.revokeObjectURL(file), 60_000);
-    }),
-  );
-}
-
-/** One row for each point; bands, which have no hover, are left out. A text that a spreadsheet would compute is quoted. */
-export function linesAsCsv(traces) {
-  const text = (value) =>
-    `"${String(value ?? "")
-      .replace(/^([=+\-@])/, "'$1")
-      .replaceAll('"', '""')}"`;
-  const rows = traces
-    .filter((trace) => trace.hoverinfo !== "skip")
-    .flatMap((trace) => Array.from(trace.x, (x, at) => [text(trace.name), x, trace.y[at]].join(",")));
-  return ["line,x,y", ...rows].join("\r\n");
 }
 
 async function draw(place, { make, of, height, onclick }) {
@@ -123,6 +96,7 @@ export function bandedLine({ name, x, y, low, high, text, order }) {
       x,
       y,
       text,
+      customdata: low ? low.map((value, at) => [value, high[at]]) : undefined,
       line: { color: tint, width: 2 },
       marker: { size: 5 },
       hovertemplate: "%{text}<extra></extra>",

@@ -3,13 +3,21 @@ import { canvasMap, fitted, FONT } from "./canvas_map.js";
 import { colour, seriesColours } from "./colours.js";
 import { clock, day, short } from "../core/format.js";
 import { MARKS, stamp } from "./version_marks.js";
+import { asCsv } from "./saving.js";
 
 const TIDY_LANES = 40;
 const NEAR_PX = 12;
 
 /** `nodes` have {id, x, lane, raised, mark, ring, note}; `links` are pairs of indices into `nodes`; `lanes` are names. */
 export function lineageMap(key, label, { nodes, links, lanes, isTime, pick, of }) {
-  return canvasMap(key, label, (before) => new Drawing({ nodes, links, lanes, isTime, open: pick }, before), of);
+  const parents = new Map(links.map(([parent, child]) => [child, nodes[parent].note[1]]));
+  const at = (x) => (isTime ? new Date(x).toISOString() : x);
+  const csv = () =>
+    asCsv(
+      ["version", "origin", isTime ? "time" : "steps", "lane", "parent"],
+      nodes.map((node, place) => [node.note[1], node.mark, at(node.x), lanes[node.lane], parents.get(place) ?? ""]),
+    );
+  return canvasMap(key, label, (before) => new Drawing({ nodes, links, lanes, isTime, open: pick }, before), of, csv);
 }
 
 class Drawing {

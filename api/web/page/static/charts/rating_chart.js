@@ -1,69 +1,46 @@
-// Ratings over steps: the ten best players, the rest as a band; snapshots, resets and promotions marked; search to highlight.
-import { bandedLine, chart, saveTable } from "./line_charts.js";
+// Ratings over steps or time: the ten best players, the rest as a band; snapshots, resets and promotions marked.
+import { bandedLine, chart } from "./line_charts.js";
 import { colour } from "./colours.js";
-import { pieces, quantileBand, ratingLines, ratingRange } from "./rating_lines.js";
+import { pieces, ratingLines, ratingRange } from "./rating_lines.js";
 import { h } from "../core/dom.js";
 import { fixed, versionName } from "../core/format.js";
-import { pick } from "../components/widgets.js";
+import { MOST_LINES, chooseLines, quantileBand, smoothed } from "../core/series.js";
+import { xAxis } from "../components/chart_view.js";
 
-const MOST_LINES = 10;
-const SCALES = [
-  ["linear", "linear"],
-  ["log", "logarithmic"],
-];
-
-export function ratingChart({ ratings, players, marks, anchor }, context) {
-  const { highlight = "", scale = "linear" } = context.query;
-  const wanted = highlight.trim().toLowerCase();
+export function ratingChart({ ratings, players, marks, anchor }, view) {
   const lines = ratingLines(
     ratings,
     players,
     marks.filter((each) => each.kind === "reset" && each.verdict === "reset"),
   );
-  const named = wanted ? lines.filter((line) => line.name.toLowerCase().includes(wanted)) : [];
-  const shown = [...named, ...lines.filter((line) => !named.includes(line))].slice(0, MOST_LINES);
-  const rest = lines.filter((line) => !shown.includes(line));
+  const { shown, rest, found } = chooseLines(lines, view.highlight);
   const promoted = new Set(marks.filter((each) => each.kind === "promotion" && each.verdict === "promote").map((each) => each.version_id));
   const zero = anchor ? versionName(anchor.player, anchor.number) : "the anchor";
+  const x = (each) => (view.over === "time" ? new Date(each.recorded_at).getTime() : each.steps);
   return [
-    h(
-      "div",
-      { class: "filters" },
-      pick("Steps", "scale", SCALES, scale, (value) => context.setQuery({ scale: value === "linear" ? "" : value })),
-      lines.length > 1
-        ? h(
-            "label",
-            { class: "pick" },
-            "Highlight ",
-            h("input", { type: "search", value: highlight, onchange: (event) => context.setQuery({ highlight: event.target.value }) }),
-          )
-        : null,
-      saveTable("ratings"),
-    ),
     chart(
       "ratings",
-      "Elo over steps with 95 percent bands",
+      `Elo over ${view.over === "time" ? "time" : "steps"} with 95 percent bands`,
       () => ({
         data: [
-          ...restBand(rest),
-          ...shown.flatMap((line, order) => traces(line, order, wanted && !named.includes(line))),
+          ...restBand(rest, x),
+          ...shown.flatMap((line, order) => traces(line, order, x, view.smooth)),
           ...markers(
             shown.flatMap((line) => line.points),
             promoted,
+            x,
           ),
         ],
-        layout: {
-          xaxis: { title: { text: "steps" }, type: scale },
-          yaxis: { title: { text: `Elo above ${zero}` }, range: ratingRange(ratings) },
-        },
+        layout: { xaxis: xAxis(view), yaxis: { title: { text: `Elo above ${zero}` }, range: ratingRange(ratings) } },
       }),
-      [ratings, marks.length, highlight, scale],
+      [ratings, marks.length, JSON.stringify(view)],
     ),
     h(
       "p",
-      { class: "quiet" },
+      { class: "quiet under-chart" },
       `Zero is ${zero}. ◆ snapshot, ★ promoted, ✕ reset.`,
       rest.length ? ` The ${MOST_LINES} best lines; the other ${rest.length} as a band from 10 % to 90 % of them.` : "",
+      view.highlight && !found ? ` No player has “${view.highlight}” in its name.` : "",
     ),
   ];
 }
@@ -71,24 +48,27 @@ export function ratingChart({ ratings, players, marks, anchor }, context) {
 const interval = (each) => `${fixed(each.low, 0)} to ${fixed(each.high, 0)}`;
 const says = (each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${interval(each)})<br>${each.games} games`;
 
-const traces = (line, order, isFaint) =>
+const traces = (line, order, x, weight) =>
   pieces(line.points).flatMap((piece, at) =>
     bandedLine({
       name: line.name,
       order,
-      x: piece.map((each) => each.steps),
-      y: piece.map((each) => each.value),
+      x: piece.map(x),
+      y: smoothed(
+        piece.map((each) => each.value),
+        weight,
+      ),
       low: piece.map((each) => each.low),
       high: piece.map((each) => each.high),
       text: piece.map(says),
     }).map((trace) => ({
       ...trace,
-      ...(isFaint ? { opacity: 0.25 } : {}),
+      ...(line.isFaint ? { opacity: 0.25 } : {}),
       ...(at ? { showlegend: false } : {}),
     })),
   );
 
-function markers(points, promoted) {
+function markers(points, promoted, x) {
   const kinds = [
     ["snapshot", "diamond", (each) => each.isSnapshot && !each.isReset],
     ["reset", "x", (each) => each.isReset],
@@ -102,7 +82,7 @@ function markers(points, promoted) {
       mode: "markers",
       name,
       showlegend: false,
-      x: found.map((each) => each.steps),
+      x: found.map(x),
       y: found.map((each) => each.value),
       text: found.map((each) => `${name}: ${says(each)}`),
       hovertemplate: "%{text}<extra></extra>",
@@ -110,13 +90,13 @@ function markers(points, promoted) {
     }));
 }
 
-function restBand(rest) {
-  const band = quantileBand(rest.flatMap((line) => line.points));
+function restBand(rest, x) {
+  const band = quantileBand(rest.flatMap((line) => line.points.map((each) => ({ x: x(each), value: each.value }))));
   if (!band.length) return [];
   return bandedLine({
     name: `${rest.length} others, median`,
     order: 5,
-    x: band.map((each) => each.steps),
+    x: band.map((each) => each.x),
     y: band.map((each) => each.middle),
     low: band.map((each) => each.low),
     high: band.map((each) => each.high),

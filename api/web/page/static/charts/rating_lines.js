@@ -1,6 +1,4 @@
 // The lines of the rating chart: a line for each player with its snapshots, broken at resets. Pure functions.
-const BINS = 24;
-
 /** A line for each player: {name, id, points, best}, the best first; a snapshot belongs to its player's line. */
 export function ratingLines(ratings, players, resets = []) {
   const known = new Map(players.map((player) => [player.id, player]));
@@ -32,25 +30,10 @@ export function pieces(points) {
   return found.filter((piece) => piece.length);
 }
 
-/** The axis that the ratings need: a wide interval may leave it, but never sets it. */
+/** The axis that the ratings need, and their bands at those ends cut off: a wide interval never sets it. */
 export function ratingRange(points) {
   const values = points.map((point) => point.value);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const margin = Math.max(50, 0.3 * (high - low));
   return [low - margin, high + margin];
-}
-
-/** The 10 %, 50 % and 90 % quantiles of many players' ratings, by steps: [{steps, low, middle, high}]. */
-export function quantileBand(points) {
-  if (!points.length) return [];
-  const last = Math.max(...points.map((point) => point.steps), 1);
-  const bins = Map.groupBy(points, (point) => Math.min(BINS - 1, Math.floor((point.steps / last) * BINS)));
-  const at = (sorted, share) => sorted[Math.round(share * (sorted.length - 1))];
-  return [...bins]
-    .sort(([one], [other]) => one - other)
-    .map(([, members]) => {
-      const values = members.map((point) => point.value).sort((one, other) => one - other);
-      const steps = members.reduce((sum, point) => sum + point.steps, 0) / members.length;
-      return { steps, low: at(values, 0.1), middle: at(values, 0.5), high: at(values, 0.9) };
-    });
 }

@@ -1,11 +1,10 @@
-// Charts of metrics over steps, a line for each player: one metric, or tabs of a group of them.
-import { chart } from "../charts/line_charts.js";
-import { seriesColours } from "../charts/colours.js";
+// Charts of metrics, a line for each player: one metric, or tabs of a group of them.
+import { restNote, trendChart } from "../charts/trend_chart.js";
 import { h } from "../core/dom.js";
 import { humanize } from "../core/format.js";
 import { card } from "./widgets.js";
 
-const LOSSES = [
+export const LOSSES = [
   "value_loss",
   "policy_loss",
   "validation_loss",
@@ -21,62 +20,88 @@ const LOSSES = [
   "sample_age",
 ];
 const AGENT = "agent/"; // how the names of agents' own metrics begin
-const HYPERPARAMETER = "hyperparameter/"; // and those of hyperparameters that a population varies
+export const HYPERPARAMETER = "hyperparameter/"; // and those of hyperparameters that a population varies
+export const THROUGHPUT = "steps_per_second";
+export const NASH_CONV = ["nash_conv", "nash_conv_mixture"];
+const GROUPS = [
+  ["metric", (name) => LOSSES.includes(name)],
+  ["agent_metric", (name) => name.startsWith(AGENT)],
+  ["hyperparameter", (name) => name.startsWith(HYPERPARAMETER)],
+];
 
-/** Hyperparameters are multiplied by factors, so that a logarithmic axis shows equal changes alike. */
-const isLogarithmic = (name, lines) => name.startsWith(HYPERPARAMETER) && lines.every((line) => line.values.every((value) => value > 0));
-
-export function metricChart(key, label, metrics, name, unit) {
-  const found = metrics.filter((line) => line.name === name);
-  if (!found.length) return h("p", { class: "quiet" }, "Shown after the first generation.");
-  return chart(
-    key,
-    label,
-    () => ({
-      data: found.map((line, place) => ({
-        type: "scatter",
-        mode: "lines",
-        name: line.player,
-        x: line.steps,
-        y: line.values,
-        line: { color: seriesColours()[place % 6], width: 2, shape: name.startsWith(HYPERPARAMETER) ? "hv" : "linear" },
-      })),
-      layout: {
-        xaxis: { title: { text: "steps of the player" } },
-        yaxis: { title: { text: unit }, ...(isLogarithmic(name, found) ? { type: "log", exponentformat: "e" } : { rangemode: "tozero" }) },
-      },
-    }),
-    [metrics, name],
-  );
+/** The metric on display of each group of tabs, and the others that the overview shows. */
+export function namesOnDisplay(names, query) {
+  const chosen = GROUPS.map(([parameter, belongs]) => chosenOf(names.filter(belongs), query[parameter]));
+  return [THROUGHPUT, "exact", ...NASH_CONV, ...chosen].filter((name) => names.includes(name));
 }
 
-const shownName = (name) => {
+const inOrder = (names) => [...LOSSES.filter((name) => names.includes(name)), ...names.filter((name) => !LOSSES.includes(name))];
+const chosenOf = (names, wanted) => (names.includes(wanted) ? wanted : inOrder(names)[0]);
+
+export const shownName = (name) => {
   const group = [AGENT, HYPERPARAMETER].find((prefix) => name.startsWith(prefix));
   return group ? name.slice(group.length) : humanize(name);
 };
 
-export function losses({ metrics }, context) {
-  const names = LOSSES.filter((name) => metrics.some((line) => line.name === name));
-  if (!names.length) return h("p", { class: "quiet" }, "Shown after the first generation.");
-  return metricTabs("losses", metrics, names, "metric", context);
+export function metricChart(key, label, metrics, name, unit, view) {
+  const found = metrics.filter((line) => line.name === name);
+  if (!found.length) return h("p", { class: "quiet waits-for-chart" }, "Shown after the first generation.");
+  const varies = name.startsWith(HYPERPARAMETER); // multiplied by factors: a logarithmic axis shows equal changes alike
+  return [
+    trendChart(key, label, found, view, { unit, logarithmic: varies, stepped: varies }),
+    h("p", { class: "quiet under-chart" }, restNote(found.length)),
+  ];
+}
+
+export function losses(data, context, view) {
+  const tabs = metricTabs("losses", data, "metric", context, view);
+  return card("Losses", tabs ?? h("p", { class: "quiet waits-for-chart" }, "Shown after the first generation."));
 }
 
 /** What agents of a game that calls in have reported; null where there is nothing. */
-export function agentMetrics({ metrics }, context) {
-  const names = [...new Set(metrics.map((line) => line.name).filter((name) => name.startsWith(AGENT)))].sort();
-  return names.length ? card("Agents", metricTabs("agents", metrics, names, "agent_metric", context)) : null;
+export function agentMetrics(data, context, view) {
+  const tabs = metricTabs("agents", data, "agent_metric", context, view);
+  return tabs && card("Agents", tabs);
 }
 
 /** The hyperparameters that populations vary, a line for each member; null where there is no population. */
-export function schedules({ metrics }, context) {
-  const names = [...new Set(metrics.map((line) => line.name).filter((name) => name.startsWith(HYPERPARAMETER)))].sort();
-  return names.length
-    ? card("Hyperparameters of the population", metricTabs("schedules", metrics, names, "hyperparameter", context))
-    : null;
+export function schedules(data, context, view) {
+  const tabs = metricTabs("schedules", data, "hyperparameter", context, view);
+  return tabs && card("Hyperparameters of the population", tabs);
 }
 
-function metricTabs(key, metrics, names, parameter, context) {
-  const chosen = names.includes(context.query[parameter]) ? context.query[parameter] : names[0];
+/** How far the league is from equilibrium, in a small game whose trial asks for it; null elsewhere. */
+export function nashConv({ metrics, metricNames }, view) {
+  const found = NASH_CONV.filter((name) => metricNames.includes(name));
+  if (!found.length) return null;
+  const mixture = found.includes("nash_conv_mixture");
+  const lines = metrics
+    .filter((line) => found.includes(line.name))
+    .map((line) => ({
+      ...line,
+      player: line.name === "nash_conv" ? line.player : "mixture of the pool (Nash)",
+      player_id: `${line.name} ${line.player_id}`,
+    }));
+  return card(
+    "NashConv",
+    trendChart("nash_conv", `NashConv over ${view.over === "time" ? "time" : "steps"}`, lines, view, {
+      unit: "NashConv",
+      logarithmic: true,
+    }),
+    h(
+      "p",
+      { class: "quiet under-chart" },
+      "What best responses gain in all seats together: 0 is an equilibrium.",
+      mixture ? " The outcome is the mixture: one of the pool's members is drawn for each game." : "",
+    ),
+  );
+}
+
+function metricTabs(key, { metrics, metricNames }, parameter, context, view) {
+  const [, belongs] = GROUPS.find(([name]) => name === parameter);
+  const names = inOrder(metricNames.filter(belongs));
+  if (!names.length) return null;
+  const chosen = chosenOf(names, context.query[parameter]);
   return [
     h(
       "div",
@@ -94,6 +119,6 @@ function metricTabs(key, metrics, names, parameter, context) {
         ),
       ),
     ),
-    metricChart(key, `${shownName(chosen)} over steps`, metrics, chosen, shownName(chosen)),
+    metricChart(key, `${shownName(chosen)} over ${view.over === "time" ? "time" : "steps"}`, metrics, chosen, shownName(chosen), view),
   ];
 }

@@ -54,18 +54,18 @@ export function underWay(learning, { state }) {
 }
 
 function generation(player, now) {
-  const { steps = 0, target, steps_per_second: speed, waiting } = now?.progress ?? {};
+  const { steps, target, steps_per_second: speed, waiting } = now ?? {};
   return h(
     "li",
     { key: player.id },
     h("div", { class: "title" }, h("strong", {}, player.name), h("small", {}, humanize(player.role))),
-    bar(steps, target ?? 1, `${player.name}: generation under way`),
+    bar(steps ?? 0, target ?? 1, `${player.name}: generation under way`),
     h(
       "small",
       {},
       `generation ${now?.generation ?? player.generation + 1}`,
       now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
-      target ? ` · ${short(steps)} of ${short(target)} steps` : waiting ? "" : " · waiting for a crew",
+      target ? ` · ${short(steps ?? 0)} of ${short(target)} steps` : waiting ? "" : " · waiting for a crew",
       target && speed ? h("span", { title: "the speed of this player alone, while it has its turn" }, ` · ${short(speed)} steps/s`) : "",
       waiting ? ` · waits for ${waiting}` : "",
     ),

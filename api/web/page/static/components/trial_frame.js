@@ -7,6 +7,7 @@ import { badge } from "./widgets.js";
 
 const SECTIONS = [
   ["", "Overview"],
+  ["/metrics", "Metrics"],
   ["/payoff", "Payoff"],
   ["/matchmaking", "Matchmaking"],
   ["/lineage", "Lineage"],

@@ -1,7 +1,7 @@
 // Small widgets that several pages use: badges, bars, cards, tables, selects.
 import { h, s } from "../core/dom.js";
 import { meaningOf } from "../core/glossary.js";
-import { clock, day, messageAndTrace, percent, short, humanize } from "../core/format.js";
+import { day, percent, short, humanize } from "../core/format.js";
 
 export const badge = (status) => h("span", { class: "badge", "data-status": status }, humanize(status));
 
@@ -98,24 +98,6 @@ export function table(caption, columns, rows, keyOf) {
         ),
       ),
     ),
-  );
-}
-
-export function eventList(events) {
-  return h(
-    "ol",
-    { class: "events", tabindex: 0, "aria-label": "Events, newest first" },
-    events.map((event) => {
-      const { message, trace } = messageAndTrace(event.text);
-      return h(
-        "li",
-        { key: event.id, class: event.level },
-        h("time", { datetime: event.created_at }, clock(event.created_at)),
-        " ",
-        message,
-        trace ? h("details", {}, h("summary", {}, "Traceback"), h("pre", {}, trace)) : null,
-      );
-    }),
   );
 }
 

@@ -6,6 +6,7 @@ import { fixed, humanize, percent, versionName, whole } from "../core/format.js"
 import { opponentsOf } from "../core/opponents.js";
 import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
+import { ratingRange } from "../charts/rating_lines.js";
 
 const MOST_VERSIONS = 100;
 const MOST_OPPONENTS = 8;
@@ -95,7 +96,11 @@ function ratingLine(player, rated, anchor) {
         high: rated.map((each) => each.high),
         text: rated.map((each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo<br>${each.games} games`),
       }),
-      layout: { xaxis: { title: { text: "steps" } }, yaxis: { title: { text: `Elo above ${zero}` } }, showlegend: false },
+      layout: {
+        xaxis: { title: { text: "steps" } },
+        yaxis: { title: { text: `Elo above ${zero}` }, range: ratingRange(rated) },
+        showlegend: false,
+      },
     }),
     [rated.map((each) => `${each.version_id} ${each.value}`).join()],
   );

@@ -3,18 +3,23 @@ import { get, getAll, hasScope } from "../core/api.js";
 import { prefetchCharts } from "../charts/line_charts.js";
 import { h } from "../core/dom.js";
 import { humanize } from "../core/format.js";
-import { agentMetrics, losses, metricChart, schedules } from "../components/metric_charts.js";
+import { THROUGHPUT, agentMetrics, losses, metricChart, namesOnDisplay, nashConv, schedules } from "../components/metric_charts.js";
+import { chartView, viewControls } from "../components/chart_view.js";
 import { ratingChart } from "../charts/rating_chart.js";
+import { mixtureCard } from "../components/mixture_card.js";
 import { playerTable } from "../components/player_table.js";
-import { card, eventList, time } from "../components/widgets.js";
+import { card, time } from "../components/widgets.js";
+import { happeningList } from "../components/happening_list.js";
 import { nowRow, troubleBanner } from "../components/now_row.js";
 import { LEARNS, OVER, budget, details, standing, underWay } from "../components/trial_facts.js";
 import { recentEvents } from "../core/event_stream.js";
+import { readSeries } from "../core/series.js";
 import { stateOfTrial } from "../core/tab.js";
 import { trialFrame } from "../components/trial_frame.js";
 
-const OVERVIEW_MS = 2000;
+const OVERVIEW_MS = 4000;
 const SLOW_MS = 60_000;
+const PROGRESS_MS = 15_000; // while nothing is wrong: the stream tells the rest
 const DECISIONS = ["snapshot", "promotion", "reset", "rollback", "population"];
 const SHOWN_EVENTS = 30;
 const ROUTINE = ["generation.recorded", "version.recorded", "ratings.fitted", "gate.waiting", "tournament.created"];
@@ -24,22 +29,54 @@ export const stateOf = ({ trial, now }) => stateOfTrial(trial, now?.troubles);
 export const trialOf = (context) => context.parameters.trial;
 
 export async function load(context) {
-  const { parameters, state } = context;
+  const { parameters, state, query } = context;
   const root = `/trials/${parameters.trial}`;
   const asked = get(root);
-  const [trial, now, overview, players, ratings, metrics, decisions, marks, anchor] = await Promise.all([
+  const askedPlayers = seldom(context, "players", () => getAll(`${root}/players`));
+  const [trial, now, overview, players, ratings, { names, metrics }, decisions, marks, anchor, plans] = await Promise.all([
     asked,
-    asked.then(({ status }) => (OVER.includes(status) ? null : get(`${root}/progress`))),
+    asked.then(({ status }) => (OVER.includes(status) ? null : progress(context, root))),
     get(`${root}/overview`),
-    seldom(context, "players", () => getAll(`${root}/players`)),
+    askedPlayers,
     seldom(context, "ratings", () => getAll(`${root}/ratings`, {}, { maximum: 1000 })),
-    seldom(context, "metrics", () => getAll(`${root}/metrics`, { points: 300 }, { maximum: 500 })),
+    readMetrics(context, root, askedPlayers, query),
     seldom(context, "decisions", () => get(`${root}/decisions`, { limit: 25, kind: DECISIONS }).then(({ items }) => items)),
     seldom(context, "marks", () => get(`${root}/decisions`, { limit: 200, kind: ["reset", "promotion"] }).then(({ items }) => items)),
-    get(`${root}/ratings`, { limit: 1 }).then(({ fit }) => (fit?.anchor_version_id ? get(`/versions/${fit.anchor_version_id}`) : null)),
+    seldom(context, "anchor", () => readAnchor(root)),
+    asked.then(({ spec }) => (spec.league?.preset === "psro" ? seldom(context, "plans", () => readPlan(root)) : [])),
   ]);
   state.overview = overview;
-  return { trial, now, overview, players, ratings, metrics, decisions, marks, anchor };
+  return { trial, now, overview, players, ratings, metrics, metricNames: names, decisions, marks, anchor: anchor[0], plans };
+}
+
+/** The version that is zero on the Elo axis, in a list; an empty one where there is no fit yet. */
+async function readAnchor(root) {
+  const { fit } = await get(`${root}/ratings`, { limit: 1 });
+  return fit?.anchor_version_id ? [await get(`/versions/${fit.anchor_version_id}`)] : [];
+}
+
+const readPlan = (root) => get(`${root}/decisions`, { limit: 1, kind: "matchmaking" }).then(({ items }) => items);
+
+/** The series on display, of which only newer points are read again. */
+async function readMetrics(context, root, askedPlayers, query) {
+  const { state, parameters } = context;
+  const names = await seldom(context, "names", () => get(`${root}/metrics/names`).then((found) => found.names));
+  const wanted = namesOnDisplay(names, query);
+  state.series ??= new Map();
+  const learning = (await askedPlayers).filter((player) => LEARNS.includes(player.role) && player.status === "active");
+  const isRead = wanted.every((name) => state.series.has(name));
+  const read = () => readSeries(state.series, parameters.trial, wanted, learning);
+  const metrics = isRead ? await seldom(context, `series ${wanted.join()}`, read) : await read();
+  return { names, metrics };
+}
+
+/** What keeps the trial from going on: asked for again at every load while something does, or after an event of trouble. */
+async function progress({ state }, root) {
+  const { at = 0, value } = state.progressRead ?? {};
+  if (value && !value.troubles.length && !state.trouble && Date.now() - at < PROGRESS_MS) return value;
+  state.trouble = false;
+  state.progressRead = { at: Date.now(), value: await get(`${root}/progress`) };
+  return state.progressRead.value;
 }
 
 /** Long lists are read again only after a while, and then even without an event: the page stays open for days. */
@@ -64,7 +101,8 @@ export function onEvent(event, context) {
     context.state.progress = { generations: event.generations, speed: event.speed };
     return "redraw";
   }
-  if (event.type === "trial.status") context.state.slow = {}; // an end or a pause: everything as it is now
+  if (event.type === "trial.status") Object.assign(context.state, { slow: {}, trouble: true }); // everything as it is now
+  if (event.level === "bad") context.state.trouble = true;
   if (event.transient) overviewSoon(context); // a batch of a gate, a pairing: nothing else has changed
   return !event.transient;
 }
@@ -84,6 +122,7 @@ const trialIsShown = (id) => location.pathname === `/trials/${id}`;
 export function view(data, context) {
   const { trial, now, players, ratings } = data;
   const learning = players.filter((player) => LEARNS.includes(player.role) && player.status === "active");
+  const look = chartView(context.query);
   const speed = trial.status === "running" ? (context.state.progress?.speed ?? now?.speed) : null;
   return trialFrame(
     trial,
@@ -93,22 +132,27 @@ export function view(data, context) {
     h(
       "div",
       { class: "grid", key: "now" },
-      card("What happens", happenings()),
+      card("What happens", happenings(trial)),
       trial.status === "running"
         ? card("Running", underWay(learning, context))
         : card(OVER.includes(trial.status) ? "Outcome" : "Status", standing(data)),
     ),
     h(
       "div",
+      { class: "filters", key: "look" },
+      viewControls(look, context, players.length),
+      h("a", { href: `/trials/${trial.id}/metrics` }, "All metrics"),
+    ),
+    h(
+      "div",
       { class: "grid", key: "curves" },
-      card("Rating over steps", ratings.length ? ratingChart(data, context) : noRatings(trial)),
-      card(
-        "Throughput",
-        metricChart("throughput", "Steps per second over steps, one line per player", data.metrics, "steps_per_second", "steps/s"),
-      ),
-      card("Losses", losses(data, context)),
-      agentMetrics(data, context),
-      schedules(data, context),
+      card(`Rating over ${look.over === "time" ? "time" : "steps"}`, ratings.length ? ratingChart(data, look) : noRatings(trial)),
+      mixtureCard(data),
+      nashConv(data, look),
+      card("Throughput", metricChart("throughput", "Steps per second, one line per player", data.metrics, THROUGHPUT, "steps/s", look)),
+      losses(data, context, look),
+      agentMetrics(data, context, look),
+      schedules(data, context, look),
       card("Budget", budget(data, speed)),
     ),
     h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings, data.metrics, trial.spec))),
@@ -119,7 +163,7 @@ export function view(data, context) {
 const noRatings = (trial) =>
   h(
     "p",
-    { class: "quiet" },
+    { class: "quiet waits-for-chart" },
     "No rating games yet. Ratings come from tournaments, scheduled by the trial or ",
     hasScope("operator")
       ? h("a", { href: `/tournaments/new?project=${trial.project}&trial=${trial.name}` }, "started manually")
@@ -133,9 +177,9 @@ function named(reason, players) {
 }
 
 /** Events in words, without those that every generation has: the bars beside them show these. */
-function happenings() {
+function happenings(trial) {
   const came = recentEvents().filter((event) => !ROUTINE.includes(event.type));
-  return came.length ? eventList(came.slice(0, SHOWN_EVENTS)) : h("p", { class: "quiet" }, "New events appear here.");
+  return happeningList(came.slice(0, SHOWN_EVENTS), trial);
 }
 
 function decided({ decisions, players }) {

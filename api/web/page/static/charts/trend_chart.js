@@ -1,0 +1,86 @@
+// One metric of any number of players: up to ten lines, the rest as a band, smoothed or not, over steps or time.
+import { bandedLine, chart } from "./line_charts.js";
+import { seriesColours } from "./colours.js";
+import { fixed } from "../core/format.js";
+import { MOST_LINES, chooseLines, quantileBand, smoothed } from "../core/series.js";
+import { xAxis } from "../components/chart_view.js";
+
+const DASHES = ["solid", "dash", "dot"]; // six colours are not enough for ten lines
+const stamp = (line) => `${line.id}:${line.y.length}:${line.y.at(-1)}`;
+
+/** `series` as the API answers, in the order in which lines are chosen; `view` by `chartView`. */
+export function trendChart(key, label, series, view, { unit, logarithmic = false, stepped = false, height } = {}) {
+  const lines = series.map((each) => ({
+    id: each.player_id,
+    name: each.player,
+    x: view.over === "time" ? each.times.map((second) => second * 1000) : each.steps,
+    y: smoothed(each.values, view.smooth),
+    raw: each.values,
+  }));
+  const { shown, rest } = chooseLines(lines, view.highlight);
+  return chart(
+    key,
+    label,
+    () => ({
+      data: [
+        ...restBand(rest),
+        ...(view.smooth ? shown.map((line, order) => lineTrace(line, order, { y: line.raw, faint: 0.25, isQuiet: true })) : []),
+        ...shown.map((line, order) => lineTrace(line, order, { y: line.y, faint: line.isFaint ? 0.25 : 1, stepped })),
+      ],
+      layout: {
+        xaxis: xAxis(view),
+        yaxis: { title: { text: unit }, ...scale(lines, logarithmic) },
+        showlegend: lines.length > 1,
+      },
+    }),
+    [lines.map(stamp).join(), JSON.stringify(view), logarithmic],
+    { height },
+  );
+}
+
+/** A logarithmic axis for positive values; else one that shows zero where it is near. */
+function scale(lines, logarithmic) {
+  const values = lines.flatMap((line) => line.y).filter((value) => value !== null);
+  if (logarithmic && values.some((value) => value > 0)) return { type: "log", exponentformat: "power" };
+  return { type: "linear", rangemode: values.every((value) => value >= 0) ? "tozero" : "normal" };
+}
+
+function lineTrace(line, order, { y, faint, isQuiet = false, stepped = false }) {
+  const place = order % seriesColours().length;
+  return {
+    type: "scatter",
+    mode: line.x.length === 1 ? "markers" : "lines",
+    name: line.name,
+    legendgroup: line.id,
+    x: line.x,
+    y,
+    opacity: faint,
+    connectgaps: false,
+    line: {
+      color: seriesColours()[place],
+      width: isQuiet ? 1 : 2,
+      dash: DASHES[Math.floor(order / seriesColours().length) % DASHES.length],
+      shape: stepped ? "hv" : "linear",
+    },
+    ...(isQuiet ? { showlegend: false, hoverinfo: "skip" } : {}),
+  };
+}
+
+function restBand(rest) {
+  const points = rest.flatMap((line) => line.x.map((x, at) => ({ x, value: line.y[at] }))).filter((point) => point.value !== null);
+  const band = quantileBand(points);
+  if (!band.length) return [];
+  return bandedLine({
+    name: `${rest.length} others, median`,
+    order: 5,
+    x: band.map((each) => each.x),
+    y: band.map((each) => each.middle),
+    low: band.map((each) => each.low),
+    high: band.map((each) => each.high),
+    text: band.map((each) => `median of ${rest.length} others: ${fixed(each.middle, 3)}`),
+  });
+}
+
+/** What a reader must know about the lines that are not drawn one by one. */
+export const restNote = (count) =>
+  count > MOST_LINES ? `${MOST_LINES} lines; the other ${count - MOST_LINES} as a band from 10 % to 90 % of them.` : "";
