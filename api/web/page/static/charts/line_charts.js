@@ -84,13 +84,25 @@ function themed(layout, height) {
   };
 }
 
+/** The band of the lines that are not drawn one by one: a neutral colour, which no line has. */
+export const restLine = (count, band, text) =>
+  bandedLine({
+    name: `${count} others, median`,
+    tint: isDark() ? "#a8a29a" : "#78716c",
+    marked: false,
+    x: band.map((each) => each.x),
+    y: band.map((each) => each.middle),
+    low: band.map((each) => each.low),
+    high: band.map((each) => each.high),
+    text: band.map(text),
+  });
+
 /** A line with its 95 % band: two traces with one legend entry. */
-export function bandedLine({ name, x, y, low, high, text, order }) {
-  const tint = seriesColours()[order % 6];
+export function bandedLine({ name, x, y, low, high, text, order, tint = seriesColours()[order % 6], marked = true }) {
   const lines = [
     {
       type: "scatter",
-      mode: "lines+markers",
+      mode: marked ? "lines+markers" : "lines",
       name,
       legendgroup: name,
       x,

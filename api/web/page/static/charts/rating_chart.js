@@ -1,5 +1,5 @@
 // Ratings over steps or time: the ten best players, the rest as a band; snapshots, resets and promotions marked.
-import { bandedLine, chart } from "./line_charts.js";
+import { bandedLine, chart, restLine } from "./line_charts.js";
 import { colour } from "./colours.js";
 import { pieces, ratingLines, ratingRange } from "./rating_lines.js";
 import { h } from "../core/dom.js";
@@ -39,7 +39,9 @@ export function ratingChart({ ratings, players, marks, anchor }, view) {
       "p",
       { class: "quiet under-chart" },
       `Zero is ${zero}. ◆ snapshot, ★ promoted, ✕ reset.`,
-      rest.length ? ` The ${MOST_LINES} best lines; the other ${rest.length} as a band from 10 % to 90 % of them.` : "",
+      rest.length
+        ? ` ${view.highlight ? "" : "The best "}${MOST_LINES} lines; the other ${rest.length} as a band from 10 % to 90 % of them.`
+        : "",
       view.highlight && !found ? ` No player has “${view.highlight}” in its name.` : "",
     ),
   ];
@@ -92,14 +94,5 @@ function markers(points, promoted, x) {
 
 function restBand(rest, x) {
   const band = quantileBand(rest.flatMap((line) => line.points.map((each) => ({ x: x(each), value: each.value }))));
-  if (!band.length) return [];
-  return bandedLine({
-    name: `${rest.length} others, median`,
-    order: 5,
-    x: band.map((each) => each.x),
-    y: band.map((each) => each.middle),
-    low: band.map((each) => each.low),
-    high: band.map((each) => each.high),
-    text: band.map((each) => `median ${fixed(each.middle, 0)} Elo`),
-  });
+  return band.length ? restLine(rest.length, band, (each) => `median of ${rest.length} others: ${fixed(each.middle, 0)}`) : [];
 }

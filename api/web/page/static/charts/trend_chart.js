@@ -1,5 +1,5 @@
 // One metric of any number of players: up to ten lines, the rest as a band, smoothed or not, over steps or time.
-import { bandedLine, chart } from "./line_charts.js";
+import { chart, restLine } from "./line_charts.js";
 import { seriesColours } from "./colours.js";
 import { fixed } from "../core/format.js";
 import { MOST_LINES, chooseLines, quantileBand, smoothed } from "../core/series.js";
@@ -69,16 +69,7 @@ function lineTrace(line, order, { y, faint, isQuiet = false, stepped = false }) 
 function restBand(rest) {
   const points = rest.flatMap((line) => line.x.map((x, at) => ({ x, value: line.y[at] }))).filter((point) => point.value !== null);
   const band = quantileBand(points);
-  if (!band.length) return [];
-  return bandedLine({
-    name: `${rest.length} others, median`,
-    order: 5,
-    x: band.map((each) => each.x),
-    y: band.map((each) => each.middle),
-    low: band.map((each) => each.low),
-    high: band.map((each) => each.high),
-    text: band.map((each) => `median of ${rest.length} others: ${fixed(each.middle, 3)}`),
-  });
+  return band.length ? restLine(rest.length, band, (each) => `median of ${rest.length} others: ${fixed(each.middle, 3)}`) : [];
 }
 
 /** What a reader must know about the lines that are not drawn one by one. */

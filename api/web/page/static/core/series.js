@@ -60,6 +60,17 @@ export function mergeSeries(lines, newer) {
   return more.size || merged.some((line, at) => line !== lines[at]) ? [...merged, ...more.values()] : lines;
 }
 
+/** The places of players by their best rating, that of snapshots included; those without one come last. */
+export function bestFirst(players, ratings) {
+  const parent = new Map(players.map((player) => [player.id, player.parent_id ?? player.id]));
+  const ids = ratings.map((rating) => parent.get(rating.player_id) ?? rating.player_id); // the API sorts by rating
+  return new Map([...new Set([...ids, ...players.map((player) => player.id)])].map((id, place) => [id, place]));
+}
+
+/** Series in that order. */
+export const inOrder = (series, places) =>
+  [...series].sort((one, other) => (places.get(one.player_id) ?? Infinity) - (places.get(other.player_id) ?? Infinity));
+
 /** An exponential moving average without the bias of its start; what is missing stays missing. */
 export function smoothed(values, weight) {
   if (!weight) return values;

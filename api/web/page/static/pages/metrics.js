@@ -4,7 +4,7 @@ import { prefetchCharts } from "../charts/line_charts.js";
 import { restNote, trendChart } from "../charts/trend_chart.js";
 import { h } from "../core/dom.js";
 import { keepPins, pinnedMetrics } from "../core/pins.js";
-import { readSeries } from "../core/series.js";
+import { bestFirst, inOrder, readSeries } from "../core/series.js";
 import { toast } from "../components/dialog.js";
 import { chartView, viewControls } from "../components/chart_view.js";
 import { HYPERPARAMETER, shownName } from "../components/metric_charts.js";
@@ -31,13 +31,6 @@ export async function load({ parameters, query, state }) {
   const learning = players.filter((player) => LEARNS.includes(player.role) && player.status === "active");
   const series = await readSeries(state.series, parameters.trial, pins, learning);
   return { trial, players, names, pins, series, order: bestFirst(players, ratings) };
-}
-
-/** The players by their best rating, that of snapshots included; those without one come last. */
-function bestFirst(players, ratings) {
-  const parent = new Map(players.map((player) => [player.id, player.parent_id ?? player.id]));
-  const ids = ratings.map((rating) => parent.get(rating.player_id) ?? rating.player_id); // the API sorts by rating
-  return new Map([...new Set([...ids, ...players.map((player) => player.id)])].map((id, place) => [id, place]));
 }
 
 export function view(data, context) {
@@ -73,10 +66,8 @@ function shownSeries({ series, order }, text) {
     .split(",")
     .map((word) => word.trim())
     .filter(Boolean);
-  const place = (line) => order.get(line.player_id) ?? Infinity;
-  return series
-    .filter((line) => !words.length || words.some((word) => line.player.toLowerCase().includes(word)))
-    .sort((one, other) => place(one) - place(other));
+  const found = series.filter((line) => !words.length || words.some((word) => line.player.toLowerCase().includes(word)));
+  return inOrder(found, order);
 }
 
 const playersField = ({ players }, context) =>

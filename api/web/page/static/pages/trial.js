@@ -13,7 +13,7 @@ import { happeningList } from "../components/happening_list.js";
 import { nowRow, troubleBanner } from "../components/now_row.js";
 import { LEARNS, OVER, budget, details, standing, underWay } from "../components/trial_facts.js";
 import { recentEvents } from "../core/event_stream.js";
-import { readSeries } from "../core/series.js";
+import { bestFirst, inOrder, readSeries } from "../core/series.js";
 import { stateOfTrial } from "../core/tab.js";
 import { trialFrame } from "../components/trial_frame.js";
 
@@ -46,7 +46,19 @@ export async function load(context) {
     asked.then(({ spec }) => (spec.league?.preset === "psro" ? seldom(context, "plans", () => readPlan(root)) : [])),
   ]);
   state.overview = overview;
-  return { trial, now, overview, players, ratings, metrics, metricNames: names, decisions, marks, anchor: anchor[0], plans };
+  return {
+    trial,
+    now,
+    overview,
+    players,
+    ratings,
+    metrics: inOrder(metrics, bestFirst(players, ratings)),
+    metricNames: names,
+    decisions,
+    marks,
+    anchor: anchor[0],
+    plans,
+  };
 }
 
 /** The version that is zero on the Elo axis, in a list; an empty one where there is no fit yet. */
