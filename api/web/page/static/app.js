@@ -6,6 +6,7 @@ import { h, patchChildren } from "./core/dom.js";
 import { zone } from "./core/format.js";
 import { follow, stopFollowing } from "./core/event_stream.js";
 import { interceptLinks, match, query, withQuery } from "./core/router.js";
+import { forgetLoad, loadSoon, noteLoad } from "./core/schedule.js";
 import { showTab, stateOfTrial } from "./core/tab.js";
 import { ask, toast } from "./components/dialog.js";
 import { listenForSearch, openSearch } from "./components/search_box.js";
@@ -47,8 +48,6 @@ const NAVIGATION = [
   ["/alerts", "Alerts", "operator"],
   ["/system", "System"],
 ];
-const REFRESH_MS = 800;
-const CALM_MS = 5000; // between two loads because of events that report no trouble
 const element = (id) => document.getElementById(id);
 
 let current = null; // the page on display: its module, context and data
@@ -98,7 +97,7 @@ async function show(page, parameters) {
 /** Load the page's data again and patch what changed. */
 async function refresh() {
   const ticket = ++loads;
-  refreshedAt = Date.now();
+  noteLoad();
   const shown = current;
   const loadingMessage = shown.data === undefined ? setTimeout(() => showMessage("Loading …"), 200) : null;
   try {
@@ -139,36 +138,17 @@ function markPainted() {
   requestAnimationFrame(() => setTimeout(() => performance.mark("lanista-shown")));
 }
 
-let due = null; // the next load: {at, timer}
-let refreshedAt = 0;
 function onEvent(event) {
   if (!current) return;
   const outcome = current.page.onEvent?.(event, current.context) ?? event.type !== "progress";
   if (outcome === "redraw") redraw();
-  else if (outcome) refreshSoon(event.level !== "bad" && event.type !== "trial.status");
-}
-
-/** Load soon; calmly: not so soon after the last time, since a busy league has events all the time. */
-function refreshSoon(calmly = false) {
-  const at = Math.max(Date.now() + REFRESH_MS, calmly ? refreshedAt + CALM_MS : 0);
-  if (due && due.at <= at) return;
-  forgetDue();
-  const timer = setTimeout(() => {
-    due = null;
-    if (document.visibilityState === "visible") refresh();
-  }, at - Date.now());
-  due = { at, timer };
-}
-
-function forgetDue() {
-  clearTimeout(due?.timer);
-  due = null;
+  else if (outcome) loadSoon(refresh, event.level !== "bad" && event.type !== "trial.status");
 }
 
 // Events before the connection was open did not arrive, so the page reloads its data.
 function connectionChanged(connected) {
   setConnected(connected);
-  if (connected) refreshSoon();
+  if (connected) loadSoon(refresh);
 }
 
 function showError(problem) {
@@ -245,7 +225,7 @@ function themeButton() {
 
 async function endSession() {
   stopFollowing();
-  forgetDue();
+  forgetLoad();
   loads += 1; // discard loads in progress
   try {
     await signOut();
