@@ -269,14 +269,14 @@ EVENTS = """async (frames) => {
     }));
   };
   const { follow, recentEvents, stopFollowing } = await import("/static/core/event_stream.js");
-  const { eventList } = await import("/static/components/widgets.js");
+  const { happeningList } = await import("/static/components/happening_list.js");
   const { patchChildren } = await import("/static/core/dom.js");
   const heard = [];
   stopFollowing();
   follow(null, { onEvent: (event) => heard.push(event.type), onConnection: () => {} });
   await all;
   const list = document.createElement("div");
-  patchChildren(list, [eventList(recentEvents())]);
+  patchChildren(list, [happeningList(recentEvents(), { id: "t" })]);
   const said = (line) => line.textContent.replace(line.querySelector("time").textContent, "").trim();
   const lines = [...list.querySelectorAll("li")].map((line) => [line.className, said(line)]);
   return { address: connections[0].address, resumed: connections[1].position, heard, lines };

@@ -38,6 +38,68 @@ CYCLES = """async () => {
 }"""
 
 
+EVENTS = """async () => {
+  const { linkedPieces, namesOf } = await import("/static/core/event_links.js");
+  const shown = (text, event, players) => linkedPieces(text, namesOf(event, players)).map((each) => each.href ?? each);
+  const gate = { gate_id: "G", alias: "champion", candidate: "main-2", candidate_version_id: "V" };
+  return [
+    shown("Gate for champion (candidate main-2): opened", { type: "gate.opened", trial_id: "T", payload: gate }),
+    shown("main was frozen as main-1",
+      { payload: { player: "main", player_id: "P", snapshot: "main-1", snapshot_player_id: "S" } }),
+    shown("Tournament cup: main-1 against main.2; domain",
+      { type: "pairing.played", payload: { name: "cup", tournament_id: "C" } },
+      [{ name: "main", id: "P" }, { name: "main-1", id: "S" }]),
+  ];
+}"""
+
+
+def test_names_in_events_are_links(page: Page) -> None:
+    page.goto("/trials")
+    assert page.evaluate(EVENTS) == [
+        ["/trials/T/promotions?gate=G", " (candidate ", "/versions/V", "): opened"],
+        ["/players/P", " was frozen as ", "/players/S"],
+        ["Tournament ", "/tournaments/C", ": ", "/players/S", " against main.2; domain"],
+    ], "whole names only"
+
+
+def test_events_and_the_list_of_tournaments_name_by_links(page: Page, league: League, stack: LocalStack) -> None:
+    page.goto(f"/trials/{league.trial}")
+    events = page.get_by_role("list", name="Events, newest first")
+    expect(events.locator(f"a[href='/tournaments/{league.tournament}']").first).to_be_visible()
+    winner = stack.call("GET", f"/tournaments/{league.tournament}/standings?limit=1")["items"][0]
+    page.goto("/tournaments")
+    row = page.get_by_role("row").filter(has=page.locator(f"a[href='/tournaments/{league.tournament}']"))
+    expect(row.locator(f"a[href='/versions/{winner['version_id']}']")).to_be_visible()
+
+
+def test_the_terms_of_a_page_explain_themselves(page: Page, league: League) -> None:
+    plain = {
+        "When",
+        "Since",
+        "Created",
+        "Name",
+        "Id",
+        "Size",
+        "Reason",
+        "Status",
+        "Game",
+        "Against",
+        "Opened",
+        "How",
+        "By",
+    }
+    plain |= {"Previous", "Project", "Elo"}
+    for path in (
+        f"/trials/{league.trial}/promotions",
+        f"/tournaments/{league.tournament}",
+        f"/versions/{league.version}/against/{league.opponent}",
+    ):
+        page.goto(path)
+        expect(page.locator("main th").first).to_be_attached()
+        terms = page.locator("main th:not(:has(abbr)), main dt:not(:has(abbr))").all_inner_texts()
+        assert {each.strip() for each in terms} - plain - {""} == set(), path
+
+
 def test_rules_of_the_page_that_need_no_league(page: Page) -> None:
     page.goto("/trials")
     assert page.evaluate(BRACKET) == [

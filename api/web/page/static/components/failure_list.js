@@ -1,7 +1,7 @@
 // Failures of a trial or a player, each with its attempts, lost steps and error text.
 import { h } from "../core/dom.js";
 import { messageAndTrace, since, whole } from "../core/format.js";
-import { table, time } from "./widgets.js";
+import { eventText, table, time } from "./widgets.js";
 
 export function failureTable(trial, failures) {
   const root = `/trials/${trial.id}/problems`;
@@ -23,7 +23,7 @@ function sentence(failure) {
   const { message, trace } = messageAndTrace(failure.text);
   const tournament = failure.tournament_id;
   return [
-    message,
+    eventText(message, { type: "", payload: failure, trial_id: null }),
     tournament ? [" (", h("a", { href: `/tournaments/${tournament}` }, "the tournament"), ")"] : null,
     trace ? h("details", {}, h("summary", {}, "Traceback"), h("pre", { tabindex: 0 }, trace)) : null,
   ];

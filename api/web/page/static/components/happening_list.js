@@ -1,23 +1,24 @@
 // What happens in a trial, newest first, in rows of equal height: a new event changes texts and moves nothing.
 import { h } from "../core/dom.js";
 import { clock, messageAndTrace } from "../core/format.js";
+import { eventText } from "./widgets.js";
 
 /** Rows have no keys on purpose: the first row shows the newest event, whichever that is. */
-export function happeningList(events, trial) {
+export function happeningList(events, trial, players = []) {
   return h(
     "ol",
     { class: "events happenings", tabindex: 0, "aria-label": "Events, newest first" },
-    events.length ? events.map((event) => row(event, trial)) : h("li", { class: "quiet" }, "New events appear here."),
+    events.length ? events.map((event) => row(event, trial, players)) : h("li", { class: "quiet" }, "New events appear here."),
   );
 }
 
-function row(event, trial) {
+function row(event, trial, players) {
   const { message, trace } = messageAndTrace(event.text);
   return h(
     "li",
     { class: event.level, title: message },
     h("time", { datetime: event.created_at }, clock(event.created_at)),
-    h("span", {}, message),
+    h("span", {}, eventText(message, event, players)),
     trace ? h("a", { href: `/trials/${trial.id}/problems` }, "traceback") : null,
   );
 }

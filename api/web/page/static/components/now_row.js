@@ -1,7 +1,7 @@
 // Whether a trial goes well, in one row: champion, gain, gate, tournament, time left, problems.
 import { h } from "../core/dom.js";
 import { about, duration, fixed, short, signed, since, speedText, versionLabel, versionName, whole } from "../core/format.js";
-import { bar, versionLink } from "./widgets.js";
+import { bar, term, versionLink } from "./widgets.js";
 
 export function nowRow({ trial, overview }, speed) {
   const root = `/trials/${trial.id}`;
@@ -18,7 +18,7 @@ export function nowRow({ trial, overview }, speed) {
 }
 
 const tile = (key, title, value, more, tone) =>
-  h("li", { key, "data-tone": tone }, h("h2", {}, title), h("strong", {}, value), more ? h("small", {}, more) : null);
+  h("li", { key, "data-tone": tone }, h("h2", {}, term(title)), h("strong", {}, value), more ? h("small", {}, more) : null);
 
 function championTile(champion) {
   if (!champion) return tile("champion", "Champion", "none yet", "The first candidate that passes its gate becomes champion.");
@@ -53,7 +53,7 @@ function gateTile(gates, root) {
   return h(
     "li",
     { key: "gate" },
-    h("h2", {}, "Gate"),
+    h("h2", {}, term("Gate")),
     h(
       "strong",
       {},

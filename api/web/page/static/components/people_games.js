@@ -1,7 +1,7 @@
 // Finished games of people against versions: a list of their own, with counts of their own.
 import { h } from "../core/dom.js";
 import { versionName, whole } from "../core/format.js";
-import { badge, table, time, versionLink } from "./widgets.js";
+import { badge, table, term, time, versionLink } from "./widgets.js";
 
 /** The recorded position that a game began with. */
 export const startText = ({ match_id: match, game_id: game, moves }) => [
@@ -16,7 +16,7 @@ export function peopleGames(page, context) {
   return h(
     "section",
     { class: "card", key: "people", "aria-label": "Games of people" },
-    h("h2", {}, "Games of people"),
+    h("h2", {}, term("Games of people")),
     h(
       "p",
       { class: "quiet" },

@@ -8,7 +8,7 @@ import { seatsByTeam, teamOf, teamReturns } from "../core/teams.js";
 import { controls, goTo, plyOf, secondsPerMove, stopPlaying } from "./replay_controls.js";
 import { exportButtons } from "./replay_export.js";
 import { valueChart } from "./value_chart.js";
-import { card, facts, pick, shares } from "./widgets.js";
+import { card, facts, pick, shares, term } from "./widgets.js";
 
 const SEARCHES = [
   ["", "none: the network alone"],
@@ -131,7 +131,7 @@ function policyCard(game, ply, areas, context) {
   return h(
     "section",
     { class: "card", "aria-label": "Policy and value" },
-    h("h2", {}, "Policy and value"),
+    h("h2", {}, term("Policy and value")),
     h(
       "div",
       { class: "filters" },

@@ -1,5 +1,6 @@
 // Small widgets that several pages use: badges, bars, cards, tables, selects.
 import { h, s } from "../core/dom.js";
+import { linkedPieces, namesOf } from "../core/event_links.js";
 import { meaningOf } from "../core/glossary.js";
 import { day, percent, short, humanize } from "../core/format.js";
 
@@ -100,6 +101,12 @@ export function table(caption, columns, rows, keyOf) {
     ),
   );
 }
+
+/** The sentence of an event, each name in it a link; `players` are those of its trial. */
+export const eventText = (text, event, players) =>
+  linkedPieces(text, namesOf(event, players)).map((piece) =>
+    typeof piece === "string" ? piece : h("a", { href: piece.href }, piece.name),
+  );
 
 /** A sparkline of values. */
 export function sparkline(values, label) {

@@ -34,7 +34,13 @@ export function view({ tournament, pairings, report }, context) {
       h(
         "div",
         {},
-        h("p", { class: "crumbs" }, h("a", { href: "/tournaments" }, "Tournaments"), " / ", tournament.project),
+        h(
+          "p",
+          { class: "crumbs" },
+          h("a", { href: "/tournaments" }, "Tournaments"),
+          " / ",
+          h("a", { href: `/tournaments?project=${encodeURIComponent(tournament.project)}` }, tournament.project),
+        ),
         h("h1", {}, tournament.name, " ", badge(tournament.status)),
         h(
           "p",

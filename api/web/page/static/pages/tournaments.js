@@ -1,8 +1,9 @@
 // All tournaments, running and finished.
-import { getAll, hasScope } from "../core/api.js";
+import { get, getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { humanize } from "../core/format.js";
-import { badge, bar, empty, pick, table, time } from "../components/widgets.js";
+import { humanize, versionLabel } from "../core/format.js";
+import { LruCache } from "../core/lru_cache.js";
+import { badge, bar, empty, pick, table, time, versionLink } from "../components/widgets.js";
 
 export const title = () => "Tournaments";
 export const onEvent = (event) => /^(tournament|pairing|ratings)\./.test(event.type);
@@ -24,14 +25,45 @@ const ORIGIN_NAMES = [
   ["all", "all"],
 ];
 
-export async function load({ query }) {
+const MOST_WINNERS = 60; // the newest; older rows show no winner
+const AT_ONCE = 4;
+const winners = new LruCache(500); // by tournament: the standings of a finished one never change
+
+export async function load(context) {
+  const { query } = context;
   const purpose = ORIGINS[query.origin ?? ""] ?? [];
   const which = { project: query.project, status: query.status, schedule_id: query.schedule, trial_id: query.trial, purpose };
   const [tournaments, projects] = await Promise.all([
     getAll("/tournaments", { ...which, limit: 100 }, { maximum: 300 }),
     getAll("/projects"),
   ]);
+  askForWinners(tournaments, context);
   return { tournaments, projects };
+}
+
+/** Read who leads the standings of finished tournaments, a few at a time, and show them when all are known. */
+async function askForWinners(tournaments, context) {
+  const ended = tournaments.filter((each) => each.status === "completed").slice(0, MOST_WINNERS);
+  const missing = ended.filter((each) => winners.get(each.id) === undefined);
+  if (!missing.length) return;
+  const next = async () => {
+    for (let each = missing.pop(); each; each = missing.pop()) {
+      const { items } = await get(`/tournaments/${each.id}/standings`, { limit: 2 });
+      winners.set(
+        each.id,
+        items.filter((line) => line.rank === 1),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next)).catch(() => {}); // the list is whole without them
+  context.redraw();
+}
+
+/** Who won a finished tournament; two who share the first place are both named. */
+function winnerOf({ id, status }) {
+  const first = status === "completed" ? winners.get(id) : undefined;
+  if (!first?.length) return "–";
+  return first.flatMap((line, place) => [place ? ", " : "", versionLink(line.version_id, versionLabel(line.label))]);
 }
 
 export function view({ tournaments: found, projects }, context) {
@@ -74,7 +106,8 @@ export function view({ tournaments: found, projects }, context) {
             "Tournaments",
             [
               ["Name", (each) => h("a", { href: `/tournaments/${each.id}` }, each.name)],
-              ["Project", (each) => each.project],
+              ["Winner", winnerOf],
+              ["Project", (each) => h("a", { href: `/tournaments?project=${encodeURIComponent(each.project)}` }, each.project)],
               ["Game", (each) => each.game],
               ["Format", (each) => humanize(each.format)],
               ["Status", (each) => badge(each.status)],

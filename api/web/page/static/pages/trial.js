@@ -8,7 +8,7 @@ import { chartView, viewControls } from "../components/chart_view.js";
 import { ratingChart } from "../charts/rating_chart.js";
 import { mixtureCard } from "../components/mixture_card.js";
 import { playerTable } from "../components/player_table.js";
-import { card, time } from "../components/widgets.js";
+import { card, eventText, time } from "../components/widgets.js";
 import { happeningList } from "../components/happening_list.js";
 import { nowRow, troubleBanner } from "../components/now_row.js";
 import { LEARNS, OVER, budget, details, standing, underWay } from "../components/trial_facts.js";
@@ -144,7 +144,7 @@ export function view(data, context) {
     h(
       "div",
       { class: "grid", key: "now" },
-      card("What happens", happenings(trial)),
+      card("What happens", happenings(trial, players)),
       trial.status === "running"
         ? card("Running", underWay(learning, context))
         : card(OVER.includes(trial.status) ? "Outcome" : "Status", standing(data)),
@@ -189,9 +189,9 @@ function named(reason, players) {
 }
 
 /** Events in words, without those that every generation has: the bars beside them show these. */
-function happenings(trial) {
+function happenings(trial, players) {
   const came = recentEvents().filter((event) => !ROUTINE.includes(event.type));
-  return happeningList(came.slice(0, SHOWN_EVENTS), trial);
+  return happeningList(came.slice(0, SHOWN_EVENTS), trial, players);
 }
 
 function decided({ decisions, players }) {
@@ -206,9 +206,11 @@ function decided({ decisions, players }) {
           "li",
           { key: each.id },
           h("time", { datetime: each.created_at }, time(each.created_at)),
-          ` ${each.player ?? ""} ${humanize(each.kind)}: `,
+          " ",
+          eventText(`${each.player ?? ""} ${humanize(each.kind)}: `, each, players),
           h("strong", {}, each.verdict),
-          ` – ${named(each.reason, players)}`,
+          " – ",
+          eventText(named(each.reason, players), each, players),
         ),
       ),
     ),

@@ -1,7 +1,7 @@
 // A version: origin, weights, metrics, ancestors, games and aliases.
 import { get, getAll, hasScope, send } from "../core/api.js";
 import { chart, prefetchCharts } from "../charts/line_charts.js";
-import { seriesColours } from "../charts/colours.js";
+import { colour, seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { bytes, fixed, versionName, whole, humanize } from "../core/format.js";
@@ -140,7 +140,17 @@ function curves(metrics, version) {
       })),
       layout: {
         xaxis: { title: { text: "steps" } },
-        shapes: [{ type: "line", x0: version.steps, x1: version.steps, y0: 0, y1: 1, yref: "paper", line: { dash: "dot", width: 1 } }],
+        shapes: [
+          {
+            type: "line",
+            x0: version.steps,
+            x1: version.steps,
+            y0: 0,
+            y1: 1,
+            yref: "paper",
+            line: { dash: "dot", width: 1.5, color: colour("--ink") },
+          },
+        ],
       },
     }),
     [metrics],

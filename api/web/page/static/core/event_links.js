@@ -1,0 +1,63 @@
+// Finds the names in the sentence of an event, with the pages that they lead to. Pure functions.
+
+/** [field of the name, field of the id, page]: what payloads call what they name. */
+const NAMED = [
+  ["player", "player_id", "players"],
+  ["snapshot", "snapshot_player_id", "players"],
+  ["donor", "donor_id", "players"],
+  ["donor_version", "donor_version_id", "versions"],
+  ["to_version", "to_version_id", "versions"],
+  ["from_version", "from_version_id", "versions"],
+  ["candidate", "candidate_version_id", "versions"],
+  ["champion", "champion_version_id", "versions"],
+  ["entrant", "version_id", "versions"],
+  ["tournament", "tournament_id", "tournaments"],
+];
+/** Kinds whose `name` is that of the thing itself: [field of its id, page]. */
+const OWN_NAME = [
+  [/^(tournament|pairing)\./, "tournament_id", "tournaments"],
+  [/^sweep\./, "sweep_id", "sweeps"],
+];
+
+/** The names that an event's payload knows, with their addresses; `players` are those of its trial. */
+export function namesOf({ type = "", payload = {}, trial_id: trial }, players = []) {
+  const of = (page, id) => id && `/${page}/${id}`;
+  const own = OWN_NAME.find(([kinds]) => kinds.test(type));
+  const found = [
+    ...players.map((player) => [player.name, of("players", player.id)]),
+    ...NAMED.map(([name, id, page]) => [payload[name], of(page, payload[id])]),
+    own && [payload.name, of(own[2], payload[own[1]])],
+    ...namesOfTrials(type, payload, of("trials", trial)),
+    [payload.alias && `Gate for ${payload.alias}`, trial && payload.gate_id && `/trials/${trial}/promotions?gate=${payload.gate_id}`],
+    [payload.generation && `generation ${payload.generation}`, of("versions", payload.version_id)],
+  ];
+  return new Map(found.filter((pair) => pair?.[0] && pair[1]));
+}
+
+function namesOfTrials(type, { name, trial_name: judged, forked }, here) {
+  return [
+    [type.startsWith("schedule.") && name, "/schedules"],
+    [type === "trial.created" && name, here],
+    [type === "sweep.judged" && judged, here],
+    [type === "trial.forked" && name, forked?.to_trial_id && `/trials/${forked.to_trial_id}`],
+    [forked?.from, forked?.from_trial_id && `/trials/${forked.from_trial_id}`],
+  ];
+}
+
+/** The sentence in pieces: strings, and `{ name, href }` for each name in it. */
+export function linkedPieces(text, names) {
+  const known = [...names.keys()].filter(Boolean).sort((one, other) => other.length - one.length);
+  if (!known.length) return [text];
+  const escaped = known.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  // a whole name: `main` is no part of `main-1`, of `main.2` or of `remain`, but may end a sentence
+  const whole = new RegExp(`(?<![\\w.-])(${escaped.join("|")})(?![\\w-]|\\.\\w)`, "g");
+  const pieces = [];
+  let end = 0;
+  for (const found of text.matchAll(whole)) {
+    if (found.index > end) pieces.push(text.slice(end, found.index));
+    pieces.push({ name: found[1], href: names.get(found[1]) });
+    end = found.index + found[1].length;
+  }
+  if (end < text.length) pieces.push(text.slice(end));
+  return pieces;
+}
