@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from api.schemas.enums import Scope
 from api.store.core.ids import new_id
+from api.web.page_files import PAGE
 from tests.e2e.browsing import Watched, open_browser, serious_problems
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import Served
@@ -200,7 +201,7 @@ def test_a_fork_shows_what_differs_before_it_starts(page: Page, api: Served, ope
     expect(table.get_by_role("row", name="algorithm.learning_rate").locator(".differs")).to_have_text("0.0125")
 
 
-def test_what_was_typed_outlives_back_and_a_reload(page: Page) -> None:
+def test_what_was_typed_outlives_back_and_a_reload(page: Page, operator: httpx.Client) -> None:
     page.goto("/trials/new")
     editor = page.get_by_role("textbox", name="Trial file")
     original = editor.input_value()
@@ -223,6 +224,15 @@ def test_what_was_typed_outlives_back_and_a_reload(page: Page) -> None:
     page.get_by_role("button", name="Discard the draft").click()
     expect(editor).to_have_value(original)
     expect(page.get_by_text("was restored")).to_have_count(0)
+    make(operator)
+    page.goto("/tournaments/new")
+    page.get_by_label("Name").fill("typed-too")
+    page.get_by_label("Format").select_option("swiss")
+    page.get_by_role("link", name="System").click()
+    expect(page.get_by_role("heading", name="System")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_label("Name")).to_have_value("typed-too")
+    expect(page.get_by_label("Format")).to_have_value("swiss")
 
 
 def test_trials_are_compared_over_steps_and_time(page: Page, league: ReadableLeague, operator: httpx.Client) -> None:
@@ -253,9 +263,12 @@ def test_trials_are_compared_over_steps_and_time(page: Page, league: ReadableLea
 
 WRITES = re.compile(
     r"\b(start|new|create|pause|resume|stop|archive|fork|edit|rename|promote|roll back|rollback|cancel|delete|revoke"
-    r"|trigger|let the champions|add a player|retire|import)\b",
+    r"|trigger|add a|switch o\w+|retry|let the champions|add a player|retire|import)\b",
     re.I,
 )
+ROUTE = re.compile(r'^  \["(/[^"]*)", "[a-z_]+"\],$', re.MULTILINE)
+NOT_SEEN = {"/tensorboard", "/people-games/:game"}
+"""Pages that need TensorBoard or a worker that plays."""
 ALLOWED = {"Start"}  # of a game against a version, which a viewer may play
 
 
@@ -268,6 +281,10 @@ def controls(page: Page) -> list[str]:
         "button:not(.choice), a.button, a[href$='/new'], a[href$='/fork'], [type=submit]",
     )
     return found
+
+
+def _matches(route: str, address: str) -> bool:
+    return re.fullmatch(re.sub(r":\w+", "[^/]+", route), address.partition("?")[0]) is not None
 
 
 def test_a_viewer_sees_no_control_that_would_be_refused(
@@ -301,8 +318,12 @@ def test_a_viewer_sees_no_control_that_would_be_refused(
         "/sweeps",
         f"/sweeps/{sweep['id']}",
         "/schedules",
+        "/alerts",
         "/system",
     ]
+    routes = ROUTE.findall((PAGE / "static/app.js").read_text())
+    seen = [route for route in routes if any(_matches(route, address) for address in addresses)]
+    assert set(routes) - set(seen) == NOT_SEEN, "every page of the router is looked at"
     refused: list[str] = []
     shown: list[str] = []
     with signed_in(api, browser, Scope.VIEWER) as context:

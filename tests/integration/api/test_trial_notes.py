@@ -8,8 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
+from api.activities.trials import _brief
 from api.store.core.ids import new_id
 from api.store.tables import Trial
+from api.store.tournaments.schedules import sync_trial_schedules
 from api.store.trials.names import first_name
 from tests.integration.api.server import Served
 from tests.integration.api.test_trials import SPEC, make, reach
@@ -48,6 +50,25 @@ def test_a_renamed_trial_is_found_by_both_names_and_keeps_the_first(api: Served,
     spec = {"trial": "first", "name": "by-its-former-name", "entrants": ["latest@second"]}
     held = operator.post("/api/v1/tournaments", json={"project": project, "spec": spec})
     assert "no trial named" not in held.text, "tournament files still find it"
+
+
+def test_a_rename_makes_no_second_schedule_and_no_second_folder_of_charts(api: Served, operator: httpx.Client) -> None:
+    evaluated = SPEC | {"evaluation": {"schedule": "0 3 * * *"}}
+    trial = make(operator, project=f"p-{new_id()}", name="nightly", spec=evaluated)
+
+    def schedules() -> list[str]:
+        with api.sessions.begin() as session:
+            sync_trial_schedules(session)
+        found = operator.get("/api/v1/schedules", params={"project": trial["project"]}).json()["items"]
+        return [schedule["name"] for schedule in found]
+
+    before = schedules()
+    assert len(before) == 1 and before[0].endswith("nightly")
+    assert change(operator, trial, name="daily").status_code == 200
+    assert schedules() == before
+    with api.sessions() as session:
+        brief = _brief(session, session.get_one(Trial, trial["id"]))
+    assert brief.name == f"{trial['project']}.nightly"
 
 
 def test_names_that_are_or_were_taken_are_refused(operator: httpx.Client) -> None:

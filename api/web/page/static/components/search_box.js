@@ -1,5 +1,5 @@
 // The search over everything (Ctrl-K): trials, players, versions, tournaments, sweeps and pages, by keyboard alone.
-import { get, session } from "../core/api.js";
+import { get, hasScope, session } from "../core/api.js";
 import { h, patchChildren } from "../core/dom.js";
 
 const PAGES = [
@@ -11,6 +11,7 @@ const PAGES = [
   ["Start a tournament", "/tournaments/new", "operator"],
   ["Sweeps", "/sweeps"],
   ["Schedules", "/schedules"],
+  ["Alerts", "/alerts", "operator"],
   ["System", "/system"],
   ["TensorBoard", "/tensorboard"],
 ];
@@ -114,7 +115,7 @@ function ask(text, state, show) {
 }
 
 const pagesWith = (words) =>
-  PAGES.filter(([name, , scope]) => (!scope || session.user?.scope !== "viewer") && name.toLowerCase().includes(words.toLowerCase())).map(
+  PAGES.filter(([name, , scope]) => (!scope || hasScope(scope)) && name.toLowerCase().includes(words.toLowerCase())).map(
     ([name, address]) => ({ kind: "page", id: address, name, within: "", detail: "", address }),
   );
 

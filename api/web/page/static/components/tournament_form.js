@@ -13,9 +13,12 @@ const ENTRANTS = "latest, snapshots, bots";
 const field = (label, control, hint) =>
   h("div", { class: "field" }, h("label", { for: control.id }, label), control, hint && h("small", {}, hint));
 
-/** The fields, with defaults from the query of the URL. */
-export function tournamentFields(trials, query) {
-  const chosen = trials.find((trial) => trial.name === query.trial && trial.project === query.project) ?? trials[0];
+/** The fields, with defaults from the query of the URL, or as a person left them (`saved`). */
+export function tournamentFields(trials, query, saved = {}) {
+  const chosen =
+    trials.find((trial) => trial.name === query.trial && trial.project === query.project) ??
+    trials.find((trial) => trial.id === saved.trial) ??
+    trials[0];
   return [
     field(
       "Trial",
@@ -27,24 +30,31 @@ export function tournamentFields(trials, query) {
     ),
     field(
       "Name",
-      h("input", { id: "name", name: "name", value: "tournament", required: true, pattern: "[a-z0-9][a-z0-9\\-]{0,62}" }),
+      h("input", { id: "name", name: "name", value: saved.name ?? "tournament", required: true, pattern: "[a-z0-9][a-z0-9\\-]{0,62}" }),
       "lower-case letters, digits and hyphens",
     ),
     field(
       "Format",
       h(
         "select",
-        { id: "format", name: "format", value: "round_robin" },
-        FORMATS.map(([value, text]) => h("option", { value }, text)),
+        { id: "format", name: "format", value: saved.format ?? "round_robin" },
+        FORMATS.map(([value, text]) => h("option", { value, selected: value === (saved.format ?? "round_robin") }, text)),
       ),
     ),
     field(
       "Entrants",
-      h("input", { id: "entrants", name: "entrants", value: ENTRANTS, required: true }),
+      h("input", { id: "entrants", name: "entrants", value: saved.entrants ?? ENTRANTS, required: true }),
       "comma-separated rules: latest, snapshots, bots, every:5/main, alias:champion, bot:random, version:<id>",
     ),
-    field("Challengers", h("input", { id: "challengers", name: "challengers" }), "gauntlet only: entrants that play all others"),
-    field("Games per pairing", h("input", { id: "games", name: "games", type: "number", min: 2, max: 1000, step: 2, value: 20 })),
+    field(
+      "Challengers",
+      h("input", { id: "challengers", name: "challengers", value: saved.challengers ?? "" }),
+      "gauntlet only: entrants that play all others",
+    ),
+    field(
+      "Games per pairing",
+      h("input", { id: "games", name: "games", type: "number", min: 2, max: 1000, step: 2, value: saved.games ?? 20 }),
+    ),
   ];
 }
 
