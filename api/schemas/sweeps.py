@@ -116,6 +116,9 @@ class StopSweep(Body):
 
 
 class SweepToCheck(Body):
-    """A sweep to check: the spec of POST /sweeps."""
+    """A sweep to check: as text, or as the spec of POST /sweeps."""
 
-    spec: dict[str, Any] = Field(description="the sweep (JSON)", examples=[SPEC_EXAMPLE])
+    text: str | None = Field(
+        default=None, description="the file (YAML) with the trial itself as `trial`; problems have line and column"
+    )
+    spec: dict[str, Any] | None = Field(default=None, description="or the sweep (JSON)", examples=[SPEC_EXAMPLE])

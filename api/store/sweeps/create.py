@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -26,10 +26,13 @@ def create_sweep(session: Session, *, project: str, name: str, spec: SweepSpec) 
     project_id = ensure_project(session, project)
     names = [trial_name(name, number) for number in range(spec.trial_count)]
     taken = session.scalar(
-        select(Trial.name).where(Trial.project_id == project_id, Trial.name.in_(names)).order_by(Trial.name).limit(1)
+        select(Trial.name)
+        .where(Trial.project_id == project_id, or_(Trial.name.in_(names), Trial.former_names.overlap(names)))
+        .order_by(Trial.name)
+        .limit(1)
     )
     if taken is not None:
-        raise Conflict(f"project {project!r} already has a trial named {taken!r}, as one of the sweep would be")
+        raise Conflict(f"project {project!r} has trial {taken!r}, which is or was named as one of the sweep would be")
     sweep_id = session.scalar(
         upsert(Sweep)
         .values(id=new_id(), project_id=project_id, name=name, spec=spec.to_json())

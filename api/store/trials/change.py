@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import TrialKind
+from api.schemas.enums import SweepStatus, TrialKind
 from api.schemas.events import TrialChanged
 from api.schemas.trials import TrialChange
 from api.store.core.commits import lock_trial
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
-from api.store.tables import Trial
+from api.store.tables import Sweep, Trial
 from api.store.trials.names import refuse_former_name
 
 MOST_NAMES = 20
@@ -55,3 +58,19 @@ def _rename(session: Session, trial: Trial, name: str) -> None:
     except IntegrityError:
         raise Conflict(f"the project already has a trial named {name!r}") from None
     refuse_former_name(session, trial)
+    _refuse_name_of_sweep(session, trial)
+
+
+def _refuse_name_of_sweep(session: Session, trial: Trial) -> None:
+    """A sweep that still creates trials names them by its own name and a number."""
+    found = re.fullmatch(r"(.+)-\d{3,}", trial.name)
+    if found is None:
+        return
+    over = (SweepStatus.STOPPED, SweepStatus.COMPLETED, SweepStatus.FAILED)
+    sweep = session.scalars(
+        select(Sweep.name).where(
+            Sweep.project_id == trial.project_id, Sweep.name == found[1], Sweep.status.not_in(over)
+        )
+    ).one_or_none()
+    if sweep is not None:
+        raise Conflict(f"sweep {sweep!r} may give the name {trial.name!r} to one of its trials")

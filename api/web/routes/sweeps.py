@@ -36,7 +36,7 @@ from api.web.temporal.try_components import try_trial
 from orchestrator.spec import InvalidTrial, Problem
 from orchestrator.spec.code_names import code_in_trial
 from orchestrator.spec.reading.problems import path_text, shown
-from orchestrator.spec.reading.sweep_loading import check_sweep
+from orchestrator.spec.reading.sweep_loading import check_sweep, parse_sweep
 from orchestrator.spec.sweeps.optuna_extra import optuna_problem
 from orchestrator.spec.sweeps.points import corner_trials
 from orchestrator.spec.sweeps.sweep import SweepSpec
@@ -86,8 +86,8 @@ async def create(new: NewSweep, principal: Operator, change: Change) -> Response
     return response
 
 
-def _checked(data: dict[str, Any], change: ChangeCall) -> SweepSpec:
-    spec = check_sweep(data)
+def _checked(data: dict[str, Any], change: ChangeCall, text: str | None = None) -> SweepSpec:
+    spec = check_sweep(data) if text is None else parse_sweep(text, folder=None).spec
     if spec.drawn_by == "tpe" and (problem := optuna_problem()):
         raise InvalidTrial([Problem(path="sampler" if spec.stops_early else "method", message=problem, value="tpe")])
     for trial in corner_trials(spec):
@@ -101,7 +101,7 @@ async def validate(sweep: SweepToCheck, principal: Viewer, change: Change) -> Ch
     """List all problems of a sweep. Nothing is created, and no code is imported."""
     # nothing is stored under the idempotency key: the call changes nothing
     try:
-        spec = await run_in_threadpool(_checked, sweep.spec, change)
+        spec = await run_in_threadpool(_checked, sweep.spec or {}, change, sweep.text)
     except InvalidTrial as error:
         problems = [SpecProblem.model_validate(asdict(problem)) for problem in error.problems]
         return CheckedFile(valid=False, problems=problems, spec=None, not_checked=None)

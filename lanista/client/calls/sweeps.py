@@ -36,11 +36,11 @@ def create_sweep(*, name: str, spec: Mapping[str, Any], project: str = "default"
     return change("POST", path_to("sweeps"), Sweep, {"project": project, "name": name, "spec": dict(spec)})
 
 
-def validate_sweep(*, spec: Mapping[str, Any]) -> Call[CheckedFile]:
-    """All problems of a sweep; nothing is created."""
+def validate_sweep(*, spec: Mapping[str, Any] | None = None, text: str | None = None) -> Call[CheckedFile]:
+    """All problems of a sweep, or of a sweep file (`text`) with the trial itself as `trial`; nothing is created."""
     from api.schemas.trials import CheckedFile
 
-    return change("POST", path_to("sweeps", "validate"), CheckedFile, {"spec": dict(spec)})
+    return change("POST", path_to("sweeps", "validate"), CheckedFile, {"spec": spec, "text": text})
 
 
 def sweep_trials(sweep_id: str, *, page_size: int = 100) -> Listing[SweepTrial]:

@@ -38,14 +38,18 @@ def load_sweep_file(path: str | Path) -> SweepFile:
     return parse_sweep(_text(path), folder=path.parent, source=str(path), name=_name_of(path))
 
 
-def parse_sweep(text: str, *, folder: Path, source: str = "", name: str | None = None) -> SweepFile:
-    """Read a sweep from YAML text; `base` is a path from the folder. Raises InvalidTrial."""
+def parse_sweep(text: str, *, folder: Path | None, source: str = "", name: str | None = None) -> SweepFile:
+    """Read a sweep from YAML text; `base` is a path from the folder, and refused without one. Raises InvalidTrial."""
     document = _document(text, source)
     data = document.value
     if not isinstance(data, dict):
         raise InvalidTrial([Problem(path="", message="must be a mapping of options", source=source)])
     problems = list(document.problems)
     if BASE in data:
+        if folder is None:
+            line, column = document.place((BASE,))
+            message = "no file of yours can be read here: give the trial itself as trial"
+            raise InvalidTrial([Problem(path=BASE, message=message, line=line, column=column)])
         data = _with_base(folder, data, source)
     data = {**({"sweep": name} if name else {}), **_project_of(data), **data}
     try:

@@ -235,6 +235,26 @@ def test_what_was_typed_outlives_back_and_a_reload(page: Page, operator: httpx.C
     expect(page.get_by_label("Format")).to_have_value("swiss")
 
 
+def test_a_sweep_is_checked_by_line_and_started(page: Page, operator: httpx.Client) -> None:
+    page.goto("/sweeps/new")
+    editor = page.get_by_role("textbox", name="Sweep file")
+    start = page.get_by_role("button", name="Start the sweep")
+    expect(page.get_by_text("This file is valid")).to_be_visible()
+    text = editor.input_value()
+    editor.fill("base: other.yaml\nspace: {}\n")
+    expect(page.locator(".line-numbers .wrong")).to_have_text("1")
+    expect(page.locator("#sweep-file-verdict")).to_contain_text("no file of yours can be read here")
+    editor.fill(text.replace("method: random", "method: guess"))
+    expect(page.locator(".line-numbers .wrong")).to_have_text("3")
+    expect(start).to_be_disabled()
+    name = f"s-{new_id()[-12:]}"
+    editor.fill(text.replace("sweep: learning-rates", f"sweep: {name}"))
+    assert serious_problems(page) == []
+    start.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+    operator.post(f"/api/v1/sweeps/{page.url.rpartition('/')[2]}/stop")
+
+
 def test_trials_are_compared_over_steps_and_time(page: Page, league: ReadableLeague, operator: httpx.Client) -> None:
     _, trials = three(operator)
     page.goto(f"/compare?trials={league.trial_id},{','.join(trials)}")
@@ -316,6 +336,7 @@ def test_a_viewer_sees_no_control_that_would_be_refused(
         "/tournaments/new",
         f"/tournaments/{tournament}",
         "/sweeps",
+        "/sweeps/new",
         f"/sweeps/{sweep['id']}",
         "/schedules",
         "/alerts",

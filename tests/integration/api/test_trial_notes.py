@@ -14,6 +14,8 @@ from api.store.tables import Trial
 from api.store.tournaments.schedules import sync_trial_schedules
 from api.store.trials.names import first_name
 from tests.integration.api.server import Served
+from tests.integration.api.test_sweeps import body as sweep_body
+from tests.integration.api.test_sweeps import make as make_sweep
 from tests.integration.api.test_trials import SPEC, make, reach
 
 
@@ -85,6 +87,19 @@ def test_names_that_are_or_were_taken_are_refused(operator: httpx.Client) -> Non
     assert back.status_code == 200 and back.json()["name"] == "one"
     elsewhere = make(operator, project=f"{project}-b", name="uno")
     assert elsewhere["name"] == "uno", "names belong to a project"
+
+
+def test_a_name_that_a_sweep_will_give_is_refused_and_a_former_name_refuses_a_sweep(operator: httpx.Client) -> None:
+    sweep = make_sweep(operator)
+    trial = make(operator, project=sweep["project"], name=f"t-{new_id()[-12:]}")
+    refused = change(operator, trial, name=f"{sweep['name']}-007")
+    assert refused.status_code == 409 and f"sweep {sweep['name']!r} may give" in refused.json()["detail"]
+    operator.post(f"/api/v1/sweeps/{sweep['id']}/stop")
+    other = f"s-{new_id()[-12:]}"
+    for name in (f"{other}-001", f"{other}-renamed"):
+        assert change(operator, trial, name=name).status_code == 200
+    answer = operator.post("/api/v1/sweeps", json=sweep_body(name=other))
+    assert answer.status_code == 409 and f"{other}-renamed" in answer.json()["detail"]
 
 
 def test_of_two_renames_to_one_name_one_succeeds(operator: httpx.Client) -> None:

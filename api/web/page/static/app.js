@@ -34,6 +34,7 @@ const ROUTES = [
   ["/tournaments/:tournament", "tournament"],
   ["/compare", "compare"],
   ["/sweeps", "sweeps"],
+  ["/sweeps/new", "new_sweep"],
   ["/sweeps/:sweep", "sweep"],
   ["/schedules", "schedules"],
   ["/alerts", "alerts"],

@@ -10,6 +10,7 @@ const PAGES = [
   ["Tournaments", "/tournaments"],
   ["Start a tournament", "/tournaments/new", "operator"],
   ["Sweeps", "/sweeps"],
+  ["Start a sweep", "/sweeps/new", "operator"],
   ["Schedules", "/schedules"],
   ["Alerts", "/alerts", "operator"],
   ["System", "/system"],

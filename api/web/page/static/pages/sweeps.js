@@ -1,5 +1,5 @@
 // All sweeps, running and finished.
-import { getAll } from "../core/api.js";
+import { getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { badge, bar, empty, pick, table, time } from "../components/widgets.js";
 import { shortValue } from "./sweep.js";
@@ -18,7 +18,12 @@ export async function load({ query }) {
 export function view({ sweeps, projects }, context) {
   const { query } = context;
   return [
-    h("div", { class: "title", key: "title" }, h("h1", {}, "Sweeps")),
+    h(
+      "div",
+      { class: "title", key: "title" },
+      h("h1", {}, "Sweeps"),
+      hasScope("operator") && h("a", { class: "button", href: "/sweeps/new" }, "Start a sweep"),
+    ),
     h(
       "div",
       { class: "filters", key: "filters" },
