@@ -1,6 +1,6 @@
 """What a page that stays open costs and how still it stands: bytes a minute by address, and layout shift.
 
-    python -m benchmarks.speed.page_live http://127.0.0.1:8800 TOKEN_FILE /trials/ID [--seconds 60] [--narrow]
+    python -m benchmarks.page_live http://127.0.0.1:8800 TOKEN_FILE /trials/ID [--seconds 60] [--narrow]
 
 The bytes are those on the wire, headers included, as Chromium's own network log counts them.
 """

@@ -36,6 +36,7 @@ def addresses(trial: str, version: str) -> dict[str, str]:
         "trials": "/trials",
         "start a trial": "/trials/new",
         "trial": root,
+        "metrics": f"{root}/metrics",
         "payoff, 300 players": f"{root}/payoff",
         "matchmaking": f"{root}/matchmaking",
         "lineage, 300 players": f"{root}/lineage",

@@ -171,3 +171,36 @@ def test_nash_conv_of_a_small_game_is_measured_and_shown(page: Page, stack: Loca
     expect(card).to_contain_text("0 is an equilibrium")
     expect(page.get_by_role("list", name="Support of the mixture").get_by_role("link").first).to_be_visible()
     assert serious_problems(page) == []
+
+
+STILL = """async () => {
+  const { nowRow } = await import("/static/components/now_row.js");
+  const { happeningList } = await import("/static/components/happening_list.js");
+  const { patchChildren } = await import("/static/core/dom.js");
+  const trial = { id: "t", project: "p", status: "running", budget_steps: 10 };
+  const nothing = { champion: null, gain: null, gates: [], tournaments: [], problems_last_hour: 0 };
+  const long = "a-player-with-a-long-name-17";
+  const bounds = { llr: 1, lower_bound: -3, upper_bound: 3, pairs: 99 };
+  const gate = { id: "g", candidate: `${long} v3`, champion: `${long} v2`, ...bounds };
+  const tournament = { id: "u", name: long, pairings_played: 1, pairings_known: 9 };
+  const gain = { player: long, per_million_steps: -1234, low: -2345, high: 999, from_steps: 1e6, to_steps: 2e6 };
+  const busy = { ...nothing, gain, gates: [gate, gate], tournaments: [tournament] };
+  const place = document.getElementById("main");
+  const event = (id, text) => ({ id, text, level: "plain", created_at: "2030-01-01T00:00:00Z" });
+  const measured = (overview, events) => {
+    patchChildren(place, [nowRow({ trial, overview }, null), happeningList(events, trial)]);
+    const rows = [...place.querySelectorAll(".happenings li")];
+    return [place.querySelector(".now").offsetHeight, rows[1].offsetTop - rows[0].offsetTop];
+  };
+  const before = [event(2, "short"), event(1, "short")];
+  return [measured(nothing, before), measured(busy, [event(3, "very long ".repeat(40)), ...before])];
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_other_words_move_nothing(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/schedules")
+    expect(page.locator("h1")).to_be_visible()
+    quiet, busy = page.evaluate(STILL)
+    assert quiet == busy, "the row of tiles and the rows of events keep their heights"

@@ -1,4 +1,7 @@
-"""Answers that a caller has already, or takes compressed, cost few bytes: 304 by a hash of the body, and gzip."""
+"""Answers that a caller has already, or takes compressed, cost few bytes: 304 by a hash of the body, and gzip.
+
+See docs/decisions/page-and-live-views.md.
+"""
 
 from __future__ import annotations
 
