@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.e2e.leagues import League
@@ -34,6 +36,16 @@ PENDING = """async () => {
   const drawn = view({ tournament, pairings: [], report }, { query: {}, state: {} });
   return drawn.flat().filter(Boolean).map((each) => each.textContent).join(" ");
 }"""
+
+
+def test_the_sentence_about_the_lead_names_entrants_by_links(page: Page, league: League, stack: LocalStack) -> None:
+    said = stack.call("GET", f"/tournaments/{league.tournament}/report")["leads"]
+    page.goto(f"/tournaments/{league.tournament}")
+    lead = page.locator("p.leads")
+    expect(lead).to_have_text(f"{said}.")  # a name is written as it is, also at the beginning
+    first = lead.get_by_role("link").first
+    expect(first).to_have_attribute("href", re.compile("^/versions/"))
+    assert said.startswith(first.inner_text())
 
 
 def test_nobody_moves_first_where_all_choose_at_once(page: Page) -> None:

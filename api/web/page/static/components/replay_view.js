@@ -87,11 +87,11 @@ function captionOf(game, ply, areas) {
   return `Move ${ply}${ply <= opening ? " (random opening)" : ""}, ${moves.join("; ")}`;
 }
 
-/** "First" and "Second" where two seats take turns, else the seats of the team. */
+/** "First" and "Second" where two seats take turns, else the seats of the team, by their numbers in the picture. */
 function sideName(position, team) {
   const seats = seatsByTeam(position)[team];
   if (position.returns.length <= 2 && !position.simultaneous) return ["First", "Second"][team];
-  return `${seats.length > 1 ? "Seats" : "Seat"} ${seats.map((seat) => seat + 1).join(", ")}`;
+  return `${seats.length > 1 ? "Seats" : "Seat"} ${seats.join(", ")}`;
 }
 
 function shownBoard(positions, ply, areas) {
@@ -146,7 +146,7 @@ function policyCard(game, ply, areas, context) {
 }
 
 function ending(game) {
-  const returns = teamReturns(game.positions.at(-1)).map((value) => signed(value, 0));
+  const returns = teamReturns(game.positions.at(-1)).map((value) => (value ? signed(value, 0) : "0"));
   return h("p", {}, h("strong", {}, `The game is over: ${outcomeOf(game)}`), ` (${returns.join(" : ")}).`);
 }
 
@@ -154,9 +154,9 @@ function ending(game) {
 function opinions(game, ply, areas, asked) {
   const position = game.positions[ply];
   const { sides } = game;
-  const movers = [...new Set(position.seats.map((seat) => sides[teamOf(position, seat)]?.name ?? `seat ${seat + 1}`))];
+  const movers = [...new Set(position.seats.map((seat) => sides[teamOf(position, seat)]?.name ?? `seat ${seat}`))];
   const several = position.seats.length > 1;
-  const title = (words, seat) => (several ? `${words} of seat ${seat + 1}` : words);
+  const title = (words, seat) => (several ? `${words} of seat ${seat}` : words);
   const lists = position.seats.flatMap((seat, at) => {
     const [policy, found] = ["probability", "searched"].map((by) => policyShares(position, areas, by, at));
     return [

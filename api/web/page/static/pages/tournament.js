@@ -4,6 +4,7 @@ import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
+import { linkedPieces } from "../core/event_links.js";
 import { fixed, percent, humanize, versionLabel } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
@@ -63,7 +64,7 @@ export function view({ tournament, pairings, report }, context) {
       bar(tournament.pairings_played, tournament.pairings_known, "Pairings played"),
       h("small", {}, `${tournament.pairings_played} of ${tournament.pairings_known} pairings played`),
     ),
-    standings.length && report.games ? h("p", { key: "leads", class: "leads" }, capital(report.leads), ".") : null,
+    standings.length && report.games ? h("p", { key: "leads", class: "leads" }, leads(report)) : null,
     standings.length && report.games
       ? h(
           "div",
@@ -78,7 +79,15 @@ export function view({ tournament, pairings, report }, context) {
   ];
 }
 
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
+/** Who leads, and by how much; a name stays as it is written, also where it begins the sentence. */
+function leads({ leads: text, standings }) {
+  const names = new Map(standings.map((line) => [line.label, `/versions/${line.version_id}`]));
+  const pieces = linkedPieces(text, names).map((piece, place) => {
+    if (typeof piece !== "string") return h("a", { href: piece.href }, versionLabel(piece.name));
+    return place ? piece : piece[0].toUpperCase() + piece.slice(1);
+  });
+  return [...pieces, "."];
+}
 
 function surprises({ upsets, instructive_games: games, standings }) {
   const link = entrantLinks(standings);
