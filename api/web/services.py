@@ -28,6 +28,8 @@ from api.web.validation.spec_reader import SpecReader
 from orchestrator.storage.artifacts import ArtifactStore
 
 MAX_RATING_PAGES = 256
+MAX_SHARED = 32
+SHARED_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,11 @@ class Services:
     def snapshots(self) -> Sessions:
         """Sessions that read one snapshot of the database, for answers put together from several queries."""
         return snapshot_factory(self.engine)
+
+    @cached_property
+    def shared_documents(self) -> Cache[bytes]:
+        """What shared links show, for a few seconds: whoever has one may open it at any rate."""
+        return Cache[bytes](MAX_SHARED, ttl=SHARED_SECONDS)
 
     @cached_property
     def rating_pages(self) -> Cache[bytes]:

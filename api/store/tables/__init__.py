@@ -15,6 +15,7 @@ from api.store.tables.people_games import PeopleGame
 from api.store.tables.players import ModelVersion, Player
 from api.store.tables.ratings import Rating, RatingCovariance, RatingFit
 from api.store.tables.schedules import Schedule
+from api.store.tables.shares import ShareLink
 from api.store.tables.sweeps import Sweep, SweepDecision, SweepTrial, SweepValue
 from api.store.tables.tournaments import Pairing, Tournament, TournamentEntrant
 from api.store.tables.trials import Commit, Project, Trial
@@ -53,6 +54,7 @@ __all__ = [
     "RatingFit",
     "ReturnTally",
     "Schedule",
+    "ShareLink",
     "Sweep",
     "SweepDecision",
     "SweepTrial",

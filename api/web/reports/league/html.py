@@ -41,6 +41,11 @@ def league_html(report: LeagueReport, *, shared_until: datetime | None = None) -
     )
 
 
+def link_ended() -> str:
+    """What a link shows that is unknown, expired or revoked: the same for all three."""
+    return _templates().get_template("link_ended.html.j2").render()
+
+
 def _moment(when: datetime | None) -> str:
     return "–" if when is None else f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
