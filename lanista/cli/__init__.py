@@ -154,6 +154,10 @@ COMMANDS = {
         place="lanista.cli.leagues.alert:alert",
         help="Alerts by webhook, Slack or e-mail: channels, rules, deliveries.",
     ),
+    "share": LazyCommand(
+        place="lanista.cli.leagues.share:share",
+        help="Read-only links to a trial or a tournament: create, list, revoke.",
+    ),
     "token": LazyCommand(
         place="lanista.cli.installation.token:token", help="API tokens: make, list and revoke them.", of_stack=True
     ),

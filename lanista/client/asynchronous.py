@@ -15,6 +15,7 @@ from lanista.client.calls import alerts as alert_calls
 from lanista.client.calls import composed, games
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls
+from lanista.client.calls import shares as share_calls
 from lanista.client.calls import sweeps as sweep_calls
 from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
@@ -253,6 +254,11 @@ class AsyncClient:
     delete_alert_rule = _single(alert_calls.delete_alert_rule)
     alert_deliveries = _list(alert_calls.alert_deliveries)
     retry_alert_delivery = _single(alert_calls.retry_alert_delivery)
+
+    league_report = _single(share_calls.league_report)
+    shares = _list(share_calls.shares)
+    create_share = _single(share_calls.create_share)
+    revoke_share = _single(share_calls.revoke_share)
 
     sweeps = _list(sweep_calls.sweeps)
     sweep = _single(sweep_calls.sweep)

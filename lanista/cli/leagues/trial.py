@@ -58,6 +58,21 @@ def validate(file: FileArgument, home: HomeOption = None, as_json: JsonOption = 
 
 
 @trial.command()
+def report(
+    trial: TrialArgument,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: the terminal.")] = None,
+    home: HomeOption = None,
+) -> None:
+    """Write the report of a league: one HTML file with ratings, payoff, players and what happened."""
+    with connected(home) as client:
+        text = client.league_report(client.find_trial(trial))
+    if output is None:
+        typer.echo(text)
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+@trial.command()
 def schema() -> None:
     """Print the JSON Schema of trial files, for editors."""
     from orchestrator.spec.trial import trial_json_schema

@@ -15,9 +15,7 @@ def league_report(trial: TrialRef) -> Call[str]:
     return Call(method="GET", path=trial_path(trial, "report"), read=lambda response: response.text)
 
 
-def shares(
-    *, trial_id: str | None = None, tournament_id: str | None = None, page_size: int = 100
-) -> Listing[Share]:
+def shares(*, trial_id: str | None = None, tournament_id: str | None = None, page_size: int = 100) -> Listing[Share]:
     """Shared links, the newest first."""
     from api.schemas.shares import Share
 

@@ -21,6 +21,7 @@ OPEN_CALLS = {
     ("GET", "/readyz"),
     ("GET", "/metrics"),
     ("POST", "/api/v1/session"),
+    ("GET", "/shared"),
 }
 OPERATORS = {
     ("GET", "/api/v1/code/{sha256}"),
@@ -47,6 +48,9 @@ OPERATORS = {
     ("PATCH", "/api/v1/schedules/{schedule_id}"),
     ("DELETE", "/api/v1/schedules/{schedule_id}"),
     ("POST", "/api/v1/schedules/{schedule_id}/trigger"),
+    ("GET", "/api/v1/shares"),
+    ("POST", "/api/v1/shares"),
+    ("DELETE", "/api/v1/shares/{share_id}"),
     ("GET", "/api/v1/alerts/channels"),
     ("GET", "/api/v1/alerts/channels/{channel_id}"),
     ("POST", "/api/v1/alerts/channels/{channel_id}/test"),

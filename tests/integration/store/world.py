@@ -30,6 +30,7 @@ from api.store.tables import (
     RatingCovariance,
     RatingFit,
     Schedule,
+    ShareLink,
     Sweep,
     SweepDecision,
     SweepTrial,
@@ -50,6 +51,7 @@ class World(LearningRows):
         self._rate()
         self._sweep()
         self._alert()
+        self._share()
         self._open_to_callers()
         session.commit()
 
@@ -226,6 +228,12 @@ class World(LearningRows):
         self.add(SweepTrial(**place, trial_id=self.trial.id, bracket=0, first_rung=0, point={"seed": 1}))
         self.add(SweepValue(**place, rung=0, trial_id=self.trial.id, commit=1, steps=10, value=0.5, source={}))
         self.add(SweepDecision(**place, rung=0, verdict="go_on", reason="the only one"))
+
+    def _share(self) -> None:
+        until = datetime(2100, 1, 1, tzinfo=UTC)
+        for number, shown in enumerate(({"trial_id": self.trial.id}, {"tournament_id": self.tournament.id})):
+            sha256 = str(number) * 64
+            self.add(ShareLink(id=new_id(), token_sha256=sha256, created_by="admin", expires_at=until, **shown))
 
     def _alert(self) -> None:
         channel = AlertChannel(id=new_id(), name="on-call", kind="slack", target="here", sealed=b"sealed", cursor=0)

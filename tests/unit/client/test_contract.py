@@ -20,6 +20,7 @@ from lanista.client.calls import alerts as alert_calls
 from lanista.client.calls import games as game_calls
 from lanista.client.calls import league as league_calls
 from lanista.client.calls import registry as registry_calls
+from lanista.client.calls import shares as share_calls
 from lanista.client.calls import sweeps as sweep_calls
 from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
@@ -62,7 +63,16 @@ def document() -> dict[str, Any]:
 def described_calls() -> dict[str, Call[Any]]:
     """Every call, with every argument given."""
     found: dict[str, Call[Any]] = {}
-    for module in (trial_calls, league_calls, registry_calls, tournament_calls, sweep_calls, alert_calls, game_calls):
+    for module in (
+        trial_calls,
+        league_calls,
+        registry_calls,
+        tournament_calls,
+        sweep_calls,
+        alert_calls,
+        share_calls,
+        game_calls,
+    ):
         for name, describe in vars(module).items():
             if inspect.isfunction(describe) and describe.__module__ == module.__name__ and not name.startswith("_"):
                 described = describe(**{key: value_of(key, kind) for key, kind in parameters(describe)})

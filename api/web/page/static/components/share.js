@@ -27,8 +27,8 @@ export async function share(what, name, context) {
 }
 
 /** Links that still show something. */
-export async function openLinks(what) {
-  const found = await getAll("/shares", what);
+export async function openLinks() {
+  const found = await getAll("/shares");
   return found.filter((each) => !each.revoked_at && new Date(each.expires_at) > new Date());
 }
 
@@ -42,6 +42,7 @@ export function shareCard(links, context) {
       table(
         "Shared links",
         [
+          ["Shows", (each) => shown(each)],
           ["For", (each) => each.note || "–", "long"],
           ["By", (each) => each.created_by],
           ["Ends", (each) => time(each.expires_at)],
@@ -63,6 +64,11 @@ export function shareCard(links, context) {
   );
 }
 
+const shown = (link) =>
+  link.trial_id
+    ? h("a", { href: `/trials/${link.trial_id}` }, link.name)
+    : h("a", { href: `/tournaments/${link.tournament_id}` }, link.name);
+
 async function revoke(link, context) {
   const said = await ask({
     title: "Revoke the link?",
@@ -72,5 +78,6 @@ async function revoke(link, context) {
     perform: () => send("DELETE", `/shares/${link.id}`),
   });
   if (said) toast("The link was revoked.");
+  context.state.shares = null; // read again
   await context.refresh();
 }

@@ -3,6 +3,7 @@ import { hasScope, post, send } from "../core/api.js";
 import { ask, toast } from "./dialog.js";
 import { h } from "../core/dom.js";
 import { messageAndTrace, short } from "../core/format.js";
+import { share } from "./share.js";
 import { badge } from "./widgets.js";
 
 const SECTIONS = [
@@ -74,7 +75,8 @@ export const tagList = (tags = []) =>
 
 /** The actions that are possible in the status of the trial. */
 export function trialActions(trial, context) {
-  if (!hasScope("operator")) return h("div", { class: "row" });
+  const report = h("a", { class: "button plain", key: "Report", href: `/api/v1/trials/${trial.id}/report`, download: true }, "Report");
+  if (!hasScope("operator")) return h("div", { class: "row" }, report);
   const over = ["stopped", "completed", "failed"].includes(trial.status);
   const order = (name, action, kind = "plain") => h("button", { class: kind, key: name, onclick: () => action(trial, context) }, name);
   return h(
@@ -85,6 +87,8 @@ export function trialActions(trial, context) {
     ["running", "pausing", "paused", "stopping"].includes(trial.status) && order("Stop", stop),
     h("a", { class: "button plain", key: "Fork", href: `/trials/${trial.id}/fork` }, "Fork"),
     trial.spec && order("Edit", edit),
+    report,
+    order("Share", (shown) => share({ trial_id: shown.id }, shown.name, context)),
     over && !trial.archived_at && order("Archive", archive),
   );
 }

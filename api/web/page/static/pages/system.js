@@ -5,6 +5,7 @@ import { clusterCards } from "../components/cluster_cards.js";
 import { healthCards, refreshWhileVisible } from "../components/health_cards.js";
 import { logCard, readLog } from "../components/log_card.js";
 import { historyCard } from "../components/system_history.js";
+import { openLinks, shareCard } from "../components/share.js";
 import { waitingCard } from "../components/waiting_card.js";
 import { card, table, time } from "../components/widgets.js";
 import { tokenCard } from "../components/token_card.js";
@@ -19,7 +20,7 @@ export const onEvent = () => false;
 
 export async function load(context) {
   const admin = hasScope("admin");
-  const [system, history, waiting, audit, tokens, logs, log] = await Promise.all([
+  const [system, history, waiting, audit, tokens, logs, log, shares] = await Promise.all([
     get("/system"),
     nowAndThen(context, "history", () => get("/system/history")),
     nowAndThen(context, "waiting", whatWaits),
@@ -27,8 +28,9 @@ export async function load(context) {
     admin ? getAll("/tokens") : null,
     admin ? nowAndThen(context, "logs", () => get("/system/logs")) : null,
     admin ? readLog(context).catch(() => null) : null,
+    hasScope("operator") ? nowAndThen(context, "shares", openLinks) : null,
   ]);
-  return { system, history, waiting, audit, tokens, logs: logs?.items, log };
+  return { system, history, waiting, audit, tokens, logs: logs?.items, log, shares };
 }
 
 /** A value that is read again only after a while: the page itself is refreshed every few seconds. */
@@ -45,7 +47,7 @@ async function whatWaits() {
   return Promise.all(running.items.map(async (trial) => ({ trial, now: await get(`/trials/${trial.id}/progress`) })));
 }
 
-export function view({ system, history, waiting, audit, tokens, logs, log }, context) {
+export function view({ system, history, waiting, audit, tokens, logs, log, shares }, context) {
   return [
     h("h1", { key: "h" }, "System"),
     h("section", { key: "parts", "aria-label": "Parts" }, healthCards(system.readiness)),
@@ -65,6 +67,7 @@ export function view({ system, history, waiting, audit, tokens, logs, log }, con
         h("li", {}, h("a", { href: "/metrics", "data-outside": true }, "Prometheus metrics")),
       ),
     ),
+    shareCard(shares, context),
     tokens && tokenCard(tokens, context),
     audit &&
       h(

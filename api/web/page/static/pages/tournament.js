@@ -7,6 +7,7 @@ import { h } from "../core/dom.js";
 import { linkedPieces } from "../core/event_links.js";
 import { fixed, percent, humanize, versionLabel } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
+import { share } from "../components/share.js";
 import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
 import { entrantLinks, rounds } from "../components/tournament_rounds.js";
 
@@ -55,6 +56,8 @@ export function view({ tournament, pairings, report }, context) {
         "div",
         { class: "row" },
         over && h("a", { class: "button plain", href: `/api/v1/tournaments/${tournament.id}/report?format=html` }, "Report"),
+        hasScope("operator") &&
+          h("button", { class: "plain", onclick: () => share({ tournament_id: tournament.id }, tournament.name, context) }, "Share"),
         !over && hasScope("operator") && h("button", { class: "plain", onclick: () => cancel(tournament, context) }, "Cancel"),
       ),
     ),
