@@ -67,9 +67,9 @@ function channelCard(channels, context) {
         "Channels",
         [
           ["Name", (each) => each.name],
+          ["State", state, "long"],
           ["Kind", (each) => humanize(each.kind)],
           ["To", (each) => h("span", { class: "long" }, each.target)],
-          ["State", state, "long"],
           ["Waiting", (each) => String(each.pending)],
           ["Last delivered", (each) => time(each.last_success_at)],
           ["", (each) => buttons(each, context)],
