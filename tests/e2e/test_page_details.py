@@ -80,3 +80,10 @@ def test_evaluations_are_listed_only_on_request(page: Page, league: League, stac
     expect(rows).to_have_count(len(found))
     page.get_by_label("Search").last.fill("no tournament has this name")
     expect(page.get_by_role("heading", name="No matching tournaments")).to_be_visible()
+
+
+def test_a_snapshot_has_no_number_of_a_version(page: Page, league: League) -> None:
+    page.goto(f"/trials/{league.trial}")
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name="main-1", exact=True)).first
+    expect(row.get_by_role("link", name="snapshot", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="v0", exact=True)).to_have_count(0)

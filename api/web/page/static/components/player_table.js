@@ -1,6 +1,6 @@
 // The players of a trial: what each is, how far it is, and its rating.
 import { h } from "../core/dom.js";
-import { fixed, humanize, plainName, short, whole } from "../core/format.js";
+import { fixed, humanize, newestVersion, plainName, short, whole } from "../core/format.js";
 import { badge, table, time, versionLink } from "./widgets.js";
 
 /** A player without an algorithm or a model of its own has the trial's; a bot has none. */
@@ -21,7 +21,7 @@ export function playerTable(players, ratings, metrics, spec) {
       ["Status", (player) => badge(player.status)],
       ["Generation", (player) => whole(player.generation), "number"],
       ["Steps", (player) => short(player.steps), "number"],
-      ["Version", (player) => (player.version_id ? versionLink(player.version_id, `v${player.version_number}`) : "–")],
+      ["Version", (player) => (player.version_id ? versionLink(player.version_id, newestVersion(player)) : "–")],
       // not a function of its task alone: a buffer that is not kept, asynchronous sampling, remote games
       ["Reproducible", (player) => (inexact.has(player.name) ? "no" : "yes")],
       ["Elo", (player) => fixed(best.get(player.version_id)?.value ?? null, 0), "number"],

@@ -50,5 +50,8 @@ export const humanize = (name) => name.replaceAll("_", " ");
 export const plainName = (name) => name.replace(/^lanista_code_[0-9a-f]{64}\./, "");
 /** A version by its player; a snapshot (`main-3`) has only one, whose number says nothing. */
 export const versionName = (player, number) => (number === 0 && /-\d+$/.test(player) ? player : `${player} v${number}`);
+const ONLY_VERSION = { historical: "snapshot", bot: "bot" };
+/** A player's newest version without the player's name; a snapshot and a bot have only one, whose number says nothing. */
+export const newestVersion = ({ role, version_number: number }) => ONLY_VERSION[role] ?? `v${number}`;
 /** The same for a label that the API has put together. */
 export const versionLabel = (label) => label.replace(/(-\d+) v0$/, "$1");

@@ -2,7 +2,7 @@
 import { get, getAll } from "../core/api.js";
 import { bandedLine, chart, prefetchCharts } from "../charts/line_charts.js";
 import { h } from "../core/dom.js";
-import { fixed, humanize, percent, versionName, whole } from "../core/format.js";
+import { fixed, humanize, newestVersion, percent, versionName, whole } from "../core/format.js";
 import { opponentsOf } from "../core/opponents.js";
 import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
@@ -59,7 +59,7 @@ export function view(data) {
           ["Snapshot of", parent ? h("a", { href: `/players/${parent.id}` }, parent.name) : null],
           ["Generation", whole(player.generation)],
           ["Steps", whole(player.steps)],
-          ["Newest version", player.version_id ? versionLink(player.version_id, `v${player.version_number}`) : "none yet"],
+          ["Newest version", player.version_id ? versionLink(player.version_id, newestVersion(player)) : "none yet"],
           ["Snapshots", snapshots.length ? whole(snapshots.length) : null],
           ["Since", time(player.created_at)],
         ]),
