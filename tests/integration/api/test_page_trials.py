@@ -6,7 +6,7 @@ They need no worker that trains, so the API of this folder serves them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import httpx
 import pytest
@@ -287,8 +287,6 @@ WRITES = re.compile(
     re.I,
 )
 ROUTE = re.compile(r'^  \["(/[^"]*)", "[a-z_]+"\],$', re.MULTILINE)
-NOT_SEEN = {"/tensorboard", "/people-games/:game"}
-"""Pages that need TensorBoard or a worker that plays."""
 ALLOWED = {"Start"}  # of a game against a version, which a viewer may play
 
 
@@ -303,8 +301,11 @@ def controls(page: Page) -> list[str]:
     return found
 
 
-def _matches(route: str, address: str) -> bool:
-    return re.fullmatch(re.sub(r":\w+", "[^/]+", route), address.partition("?")[0]) is not None
+def every_page(known: Mapping[str, object]) -> list[str]:
+    """The address of each page of the router whose parameters are known; others need a worker that plays, or a link."""
+    routes = [route for route in ROUTE.findall((PAGE / "static/app.js").read_text()) if route != "/tensorboard"]
+    fitting = [route for route in routes if set(re.findall(r":(\w+)", route)) <= known.keys()]
+    return [re.sub(r":(\w+)", lambda found: str(known[found[1]]), route) for route in fitting]
 
 
 def test_a_viewer_sees_no_control_that_would_be_refused(
@@ -313,38 +314,24 @@ def test_a_viewer_sees_no_control_that_would_be_refused(
     made = reach(operator, make(operator)["id"], "paused")
     sweep = make_sweep(operator)
     tournament = operator.get("/api/v1/tournaments").json()["items"][0]["id"]
-    version = league.league.version_of("main").id
-    trial = f"/trials/{league.trial_id}"
+    main, rival = league.league.version_of("main"), league.league.version_of("rival")
+    known = {
+        "trial": league.trial_id,
+        "player": main.player_id,
+        "version": main.id,
+        "opponent": rival.id,
+        "match": league.match_ids[0],
+        "tournament": tournament,
+        "sweep": sweep["id"],
+    }
     addresses = [
-        "/trials",
+        *every_page(known),
         "/trials?view=table",
-        "/trials/new",
-        trial,
-        *(
-            f"{trial}/{each}"
-            for each in ("payoff", "matchmaking", "lineage", "promotions", "matches", "problems", "fork")
-        ),
         f"/trials/{made['id']}",
         f"/trials/{made['id']}/fork",
         f"/compare?trials={league.trial_id},{made['id']}",
-        f"/players/{league.league.version_of('main').player_id}",
-        f"/versions/{version}",
-        f"/versions/{version}/against/{league.league.version_of('rival').id}",
-        f"/matches/{league.match_ids[0]}",
-        f"/play/{version}",
-        "/tournaments",
-        "/tournaments/new",
-        f"/tournaments/{tournament}",
-        "/sweeps",
-        "/sweeps/new",
-        f"/sweeps/{sweep['id']}",
-        "/schedules",
-        "/alerts",
-        "/system",
     ]
-    routes = ROUTE.findall((PAGE / "static/app.js").read_text())
-    seen = [route for route in routes if any(_matches(route, address) for address in addresses)]
-    assert set(routes) - set(seen) == NOT_SEEN, "every page of the router is looked at"
+    assert {"/trials/new", f"/trials/{league.trial_id}/promotions", "/system"} <= set(addresses)
     refused: list[str] = []
     shown: list[str] = []
     with signed_in(api, browser, Scope.VIEWER) as context:
