@@ -100,7 +100,8 @@ async function refresh() {
   const ticket = ++loads;
   noteLoad();
   const shown = current;
-  const loadingMessage = shown.data === undefined ? setTimeout(() => showMessage("Loading …"), 200) : null;
+  // a later load may have shown the page before this one is done
+  const loadingMessage = setTimeout(() => shown === current && shown.data === undefined && showMessage("Loading …"), 200);
   try {
     const data = (await shown.page.load?.(shown.context)) ?? {};
     if (ticket !== loads || shown !== current) return;
