@@ -215,7 +215,7 @@ def test_what_was_typed_outlives_back_and_a_reload(page: Page, operator: httpx.C
     assert editor.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)") == "  id: chess_on_mars"
     assert serious_problems(page) == []
     page.get_by_role("link", name="Trials", exact=True).click()
-    expect(page.get_by_role("heading", name="Trials")).to_be_visible()
+    expect(page.get_by_role("heading", name="Trials", exact=True)).to_be_visible()
     page.go_back()
     expect(editor).to_have_value(wrong)
     expect(page.get_by_text("was restored")).to_be_visible()
