@@ -18,7 +18,6 @@ from tests.e2e.stack import LocalStack
 @pytest.fixture(scope="session")
 def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
     local = LocalStack.at(tmp_path_factory.mktemp("stack"))
-    local.extra["LANISTA_ALERT_NETWORKS"] = "127.0.0.0/8"  # where the receivers of the tests are
     yield local
     local.down()
 
