@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field, FilePath, SecretStr, field_validator
 
 from orchestrator.settings import METRICS_ADDRESS, ImportSettings, LogSettings, TemporalSettings
+from workers.cluster.labels import LABELS
 from workers.gateway.league.access import GatewayAccess, parse_addresses
 from workers.gateway.league.tls import trusting
 
@@ -31,6 +32,19 @@ class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
     )
     train_slots: int = Field(
         default=0, ge=0, le=1024, description="generations under way at once; 0 means as many as Ray has CPUs for"
+    )
+    ray_max_cpus: int = Field(
+        default=0,
+        ge=0,
+        le=1 << 20,
+        description="CPUs that Ray's autoscaler may grow the cluster to: crews beyond the nodes there are then wait "
+        "for new ones, which the autoscaler starts for them; 0: the cluster does not grow by itself",
+    )
+    ray_labels: str = Field(
+        default="",
+        pattern=LABELS,
+        description="labels (key=value, separated by commas) that a Ray node must have to run crews and matches, as "
+        "given to `ray start --labels`; empty: every node with CPUs",
     )
     crew_idle_seconds: float = Field(
         default=30.0,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -14,7 +13,7 @@ from typing import Any
 import ray
 import structlog
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.worker import FixedSizeSlotSupplier, Worker, WorkerTuner
 
 from orchestrator.contracts import Queue
 from orchestrator.logs import LogContextInterceptor, configure_logs
@@ -31,22 +30,24 @@ from workers.activities.nash_conv import NashConvActivities
 from workers.activities.playing import PlayActivities
 from workers.activities.system import SystemCheckActivities
 from workers.activities.training import TrainingActivities, WeightsActivities
-from workers.crews.hosts.cpu_ledger import CpuLedger
+from workers.cluster.labels import parse_labels
+from workers.cluster.ray_view import RayView
+from workers.cluster.slots import ClusterSlots
+from workers.cluster.watch import ClusterWatch
+from workers.crews.hosts.cpu_ledger import MOST_SLOTS, CpuLedger
 from workers.crews.pool import CrewPool
 from workers.settings import WorkerSettings
 
 log = structlog.get_logger()
+
+Slots = int | Callable[[], int]
+"""How many activities of a queue are under way at once; asked again and again where it is a function."""
 
 
 def connect_ray(settings: WorkerSettings) -> None:
     """Join the Ray cluster as a driver that fails fast: when the head is gone this process must end, not linger."""
     os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "5")
     ray.init(address=settings.ray_address, log_to_driver=False, logging_level=logging.WARNING, configure_logging=False)
-
-
-def ray_cpus() -> int:
-    """The CPUs of the Ray cluster now; nodes come and go."""
-    return int(ray.cluster_resources().get("CPU", 0))
 
 
 def buffer_bytes(settings: WorkerSettings) -> int:
@@ -56,43 +57,30 @@ def buffer_bytes(settings: WorkerSettings) -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
-async def wait_for_cpus(count: Callable[[], int] = ray_cpus, *, patience: float = 60.0, settled: float = 3.0) -> int:
-    """Wait for Ray's CPUs: after a reboot nodes may join later than this worker. Logs a warning while it waits."""
-    cpus = await asyncio.to_thread(count)
-    if cpus:
-        return cpus
-    log.warning("ray has no CPUs yet; waiting for them", at_most_seconds=patience)
-    began = changed = time.monotonic()
-    while not cpus or time.monotonic() - changed < settled:
-        if time.monotonic() - began > patience:
-            break
-        await asyncio.sleep(min(0.5, settled / 2))
-        if (found := await asyncio.to_thread(count)) != cpus:
-            cpus, changed = found, time.monotonic()
-    if not cpus:
-        log.warning("ray has no CPUs; one generation at a time is tried until a node joins", waited_seconds=patience)
-    return cpus
-
-
 def train_activities(
-    settings: WorkerSettings, cpus: int, count: Callable[[], int] = ray_cpus
-) -> dict[Queue, tuple[int, list[Callable[..., Any]]]]:
+    settings: WorkerSettings, store: ArtifactStore, cluster: ClusterWatch
+) -> dict[Queue, tuple[Slots, list[Callable[..., Any]]]]:
     """For each queue its slots and its activities. No more generations at once than Ray has CPUs for."""
-    slots = settings.train_slots or max(1, cpus)
-    store = ArtifactStore(settings.artifacts)
+
+    def cpus() -> float:
+        return max(cluster.cpus, settings.ray_max_cpus)
+
+    slots: Slots = settings.train_slots or (lambda: max(1, int(cpus())))
     import_archives_from(store)
-    checks = SystemCheckActivities()
+    checks = SystemCheckActivities(cluster)
     crews = CrewPool(
         store,
-        CpuLedger(count, slots),
-        max_idle=slots,
+        CpuLedger(cpus, slots),
+        max_idle=settings.train_slots or MOST_SLOTS,
         idle_seconds=settings.crew_idle_seconds,
         buffer_bytes=buffer_bytes(settings),
         data_folders=settings.imports,
         gateways=settings.gateway_access,
+        cluster=cluster,
+        autoscales=settings.ray_max_cpus > 0,
     )
     training = TrainingActivities(store, crews, settings.gateway_access)
-    playing = PlayActivities(settings.artifacts, settings.gateway_access)
+    playing = PlayActivities(settings.artifacts, settings.gateway_access, cluster)
     weights = WeightsActivities(store, settings.imports)
     interactive = InteractiveActivities(store, settings.imports, buffer_bytes(settings))
     charts = ChartActivities(settings.tensorboard_dir)
@@ -122,25 +110,33 @@ async def run_train_worker(settings: WorkerSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="train-worker")
     await asyncio.to_thread(connect_ray, settings)
-    cpus = await wait_for_cpus()
-    log.info("ray joined", address=settings.ray_address, cpus=cpus)
+    store = ArtifactStore(settings.artifacts)
+    cluster = ClusterWatch(RayView(store), parse_labels(settings.ray_labels))
+    await asyncio.to_thread(cluster.start)
+    log.info("ray joined", address=settings.ray_address, cpus=cluster.cpus)
     runtime = serving_runtime(settings.train_metrics_address, "LANISTA_TRAIN_METRICS_ADDRESS")
     client = await connect(settings, keys=[KeyUse.TRAIN], serves=True, runtime=runtime)
-    served = train_activities(settings, cpus)
-    with ThreadPoolExecutor(sum(count for count, _ in served.values()), "activity") as threads:
+    served = train_activities(settings, store, cluster)
+    most = sum(MOST_SLOTS if callable(slots) else slots for slots, _ in served.values())
+    with ThreadPoolExecutor(most, "activity") as threads:
         workers = [_worker(client, queue, *serves, threads) for queue, serves in served.items()]
         await run_workers(workers, role="train-worker")
 
 
 def _worker(
-    client: Client, queue: Queue, slots: int, activities: list[Callable[..., Any]], threads: ThreadPoolExecutor
+    client: Client, queue: Queue, slots: Slots, activities: list[Callable[..., Any]], threads: ThreadPoolExecutor
 ) -> Worker:
+    # a tuner must name the slots of everything, of which only the activities' are used
+    fixed = FixedSizeSlotSupplier(1)
+    supplier = ClusterSlots(slots) if callable(slots) else FixedSizeSlotSupplier(slots)
     return Worker(
         client,
         task_queue=queue,
         activities=activities,
         activity_executor=threads,
-        max_concurrent_activities=slots,
+        tuner=WorkerTuner.create_composite(
+            workflow_supplier=fixed, activity_supplier=supplier, local_activity_supplier=fixed, nexus_supplier=fixed
+        ),
         interceptors=[LogContextInterceptor()],
         # by default heartbeats, and with them cancellations, are throttled for many seconds
         max_heartbeat_throttle_interval=timedelta(seconds=1),

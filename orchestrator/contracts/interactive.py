@@ -221,6 +221,9 @@ class RayNode:
     cpus: float
     memory_bytes: int
     object_store_bytes: int
+    host: str = ""
+    problem: str = ""
+    """Why crews and matches do not run on it, although it is alive and has CPUs; empty: they do."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import count
 from typing import Any
 
 import ray
+import structlog
 from ray.exceptions import RayActorError, RayTaskError
 from temporalio import activity
 
 from orchestrator.contracts.play import PlayedGame, PlayOutcome, PlayRequest, play_games
-from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreUnavailable
+from orchestrator.storage.artifacts import ArtifactStore, ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
 from orchestrator.storage.played_games import pack_games
 from workers.activities.failures import map_errors
 from workers.activities.gamecores import GamecorePatience, GamecoreWatch
 from workers.activities.progress_watch import ProgressWatch
+from workers.cluster.watch import ClusterWatch
+from workers.crews.errors import CrewLost
 from workers.crews.hosts.calls import raised_by
 from workers.gateway.league.access import GatewayAccess
 from workers.matches.host import match_actor
 from workers.matches.result import MatchResult
 from workers.matches.task import Entrant, MatchTask, Randomness
+
+log = structlog.get_logger()
 
 POLL_SECONDS = 0.25
 ALIVE_POLLS = 20
@@ -36,9 +42,13 @@ LONGEST_PAUSE = 20.0
 class PlayActivities:
     """Plays batches of games, one actor for each slot of the play queue."""
 
-    def __init__(self, artifacts: str, gateways: GatewayAccess | None = None) -> None:
-        """`gateways` play games that call in."""
-        self._artifacts, self._gateways = artifacts, gateways
+    def __init__(
+        self, artifacts: str, gateways: GatewayAccess | None = None, cluster: ClusterWatch | None = None
+    ) -> None:
+        """`gateways` play games that call in. `cluster` says which of Ray's nodes may be used; None: all."""
+        self._artifacts, self._gateways, self._cluster = artifacts, gateways, cluster
+        self._node_of: dict[Any, str] = {}
+        """The nodes of the actors, where there is a cluster."""
         self._patience = GamecorePatience()
         self._idle: list[Any] = []
         self._lock = threading.Lock()
@@ -58,15 +68,35 @@ class PlayActivities:
         with map_errors():
             task = match_task(request)
             watch.wait_for_gamecores()
+            result = self._play_somewhere(task, watch)
+            return _retry_while_unavailable(watch, lambda: pack_games(games_of(result), ArtifactStore(self._artifacts)))
+
+    def _play_somewhere(self, task: MatchTask, watch: ProgressWatch) -> MatchResult:
+        """The match's result; a node that cannot read an artifact which this process can is passed over."""
+        while True:
             actor = self._take(watch)
             try:
                 result = self._play(actor, task, watch)
-            except BaseException:
-                ray.kill(actor)  # it may still be playing
-                raise
-            with self._lock:
-                self._idle.append(actor)
-            return _retry_while_unavailable(watch, lambda: pack_games(games_of(result), ArtifactStore(self._artifacts)))
+            except BaseException as error:
+                node = self._discard(actor)  # it may still be playing
+                if not self._is_the_nodes_fault(node, error):
+                    raise
+            else:
+                with self._lock:
+                    self._idle.append(actor)
+                return result
+
+    def _discard(self, actor: Any) -> str | None:
+        ray.kill(actor)
+        return self._node_of.pop(actor, None)
+
+    def _is_the_nodes_fault(self, node: str | None, error: BaseException) -> bool:
+        if self._cluster is None or node is None or not isinstance(error, MissingArtifact | DamagedArtifact):
+            return False
+        blamed = self._cluster.blame([node], error, ArtifactStore(self._artifacts))
+        if blamed is not None:
+            log.warning("games are played elsewhere", problem=blamed)
+        return blamed is not None
 
     def _play(self, actor: Any, task: MatchTask, watch: ProgressWatch) -> MatchResult:
         game = actor.play.remote(task)
@@ -74,6 +104,8 @@ class PlayActivities:
         while True:
             if watch.should_stop():
                 raise watch.stop_error()
+            if self._cluster is not None and (lost := self._cluster.lost([self._node_of.get(actor, "")])) is not None:
+                raise CrewLost(f"the games were lost: {lost}")
             ready, _ = ray.wait([game], timeout=POLL_SECONDS)
             if ready:
                 return _result(game)
@@ -85,11 +117,29 @@ class PlayActivities:
     def _take(self, watch: ProgressWatch) -> Any:
         """An idle actor that is alive, else a new one. Actors are checked outside the lock, with heartbeats."""
         while (actor := self._pop_idle()) is not None:
-            if _is_alive(actor, watch):
+            if self._may_stay(actor) and _is_alive(actor, watch):
                 return actor
-            ray.kill(actor)
+            self._discard(actor)
         # reserves no CPU, so that games never wait for a crew, nor a crew for games
-        return match_actor(self._artifacts, cpus=0, gateways=self._gateways)
+        if self._cluster is None:
+            return match_actor(self._artifacts, cpus=0, gateways=self._gateways)
+        node = self._choose_node(self._cluster, watch)
+        actor = match_actor(self._artifacts, cpus=0, gateways=self._gateways, node=node)
+        self._node_of[actor] = node
+        return actor
+
+    def _may_stay(self, actor: Any) -> bool:
+        return self._cluster is None or self._cluster.may_use([self._node_of[actor]])
+
+    def _choose_node(self, cluster: ClusterWatch, watch: ProgressWatch) -> str:
+        """The node with the fewest of these actors for its CPUs; waits for one that may be used."""
+        while not (nodes := cluster.state.usable):
+            watch.waiting("a Ray node that may run games")
+            if watch.should_stop():
+                raise watch.stop_error()
+            time.sleep(POLL_SECONDS)
+        here = Counter(self._node_of.values())
+        return min(nodes, key=lambda node_id: ((here[node_id] + 1) / nodes[node_id].cpus, node_id))
 
     def _pop_idle(self) -> Any | None:
         with self._lock:

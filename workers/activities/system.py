@@ -13,6 +13,7 @@ from temporalio import activity
 from orchestrator import contracts
 from orchestrator.contracts import PartReport, PartRequest
 from orchestrator.contracts.interactive import RayNode, RayRequest, RayResources, describe_ray
+from workers.cluster.watch import ClusterWatch
 
 
 @ray.remote(num_cpus=0)
@@ -41,6 +42,9 @@ async def _prove_ray(part: str, size: int) -> PartReport:
 class SystemCheckActivities:
     """Checks that the train worker's queues and Ray work."""
 
+    def __init__(self, cluster: ClusterWatch) -> None:
+        self._cluster = cluster
+
     @activity.defn(name=contracts.check_train.name)
     async def check_train(self, request: PartRequest) -> PartReport:
         return await _prove_ray("train", 64)
@@ -67,15 +71,20 @@ class SystemCheckActivities:
             memory_available_bytes=int(free.get("memory", 0)),
             object_store_bytes=int(total.get("object_store_memory", 0)),
             object_store_available_bytes=int(free.get("object_store_memory", 0)),
-            nodes=[_node(node) for node in ray.nodes()],
+            nodes=[self._node(node) for node in ray.nodes()],
         )
 
+    def _node(self, node: dict[str, Any]) -> RayNode:
+        return _node(node, self._cluster.state.excluded.get(node["NodeID"], ""))
 
-def _node(node: dict[str, Any]) -> RayNode:
+
+def _node(node: dict[str, Any], problem: str) -> RayNode:
     has = node["Resources"]
     return RayNode(
         address=node["NodeManagerAddress"],
         alive=node["Alive"],
+        host=node["NodeManagerHostname"],
+        problem=problem,
         cpus=has.get("CPU", 0.0),
         memory_bytes=int(has.get("memory", 0)),
         object_store_bytes=int(has.get("object_store_memory", 0)),

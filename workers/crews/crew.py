@@ -121,6 +121,11 @@ class Crew(ABC):
             self.buffered.add(player)
 
     @property
+    def nodes(self) -> frozenset[str]:
+        """Ids of Ray's nodes that it runs on."""
+        return self._host.nodes
+
+    @property
     def has_actors(self) -> bool:
         """Whether its actors are still running."""
         return bool(self._actors)

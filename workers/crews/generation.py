@@ -10,9 +10,10 @@ import torch
 
 from league.training_priority import Urgency
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
-from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact
 from workers.algorithms.contract import parse_options
 from workers.crews.crew import OnProgress
+from workers.crews.errors import CrewLost
 from workers.crews.hosts.contract import OnWaiting, ShouldStop
 from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
@@ -42,7 +43,12 @@ def run_generation(
     pool = CrewPool(store) if crews is None else crews
     try:
         with pool.crew(plan, task, should_stop, on_waiting, urgency) as crew:
-            return crew.run(task, progress, should_stop)
+            try:
+                return crew.run(task, progress, should_stop)
+            except (MissingArtifact, DamagedArtifact) as error:
+                if pool.cluster is not None and (blamed := pool.cluster.blame(crew.nodes, error, store)):
+                    raise CrewLost(blamed) from error
+                raise
     finally:
         if crews is None:
             pool.close()

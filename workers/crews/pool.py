@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import structlog
+
 from league.training_priority import Urgency
 from orchestrator.contracts.generations import GenerationPlan, GenerationTask
 from orchestrator.storage.artifacts import ArtifactStore
 from workers.buffers.keeping import MovedBuffer
+from workers.cluster.watch import ClusterWatch
 from workers.crews.asynchronous import AsynchronousCrew
 from workers.crews.crew import Crew
 from workers.crews.errors import GenerationStopped
@@ -28,6 +31,10 @@ from workers.crews.plan import DEFAULT_BUFFER_BYTES, CrewPlan
 from workers.crews.split import SplitCrew
 from workers.gateway.league.access import GatewayAccess
 
+log = structlog.get_logger()
+
+GIVE_WAY_POLL_SECONDS = 1.0
+"""How often idle crews are looked at that must give way."""
 EVICT_AFTER_SECONDS = 1.0
 """A new crew that has waited this long for CPUs gets those of idle crews."""
 BUFFER_PATIENCE_SECONDS = 600.0
@@ -37,8 +44,8 @@ BUFFER_PATIENCE_SECONDS = 600.0
 class CrewPool:
     """Lends crews by plan; thread-safe.
 
-    An idle crew is closed where a new one needs its CPUs, and after `idle_seconds`: another driver of the same Ray
-    cluster may need the CPUs, and cannot ask for them.
+    An idle crew is closed where a new one needs its CPUs, where another driver of the same Ray cluster waits for CPUs,
+    where its node is drained, and after `idle_seconds`.
     """
 
     def __init__(
@@ -50,10 +57,13 @@ class CrewPool:
         buffer_bytes: int = DEFAULT_BUFFER_BYTES,
         data_folders: Sequence[Path] | None = None,
         gateways: GatewayAccess | None = None,
+        cluster: ClusterWatch | None = None,
+        autoscales: bool = False,
     ) -> None:
         """At most `max_idle` idle crews are kept, each for `idle_seconds`; `buffer_bytes` is for all crews together.
 
         Data sets are read from `data_folders` only; None: from anywhere. `gateways` play games that call in.
+        `cluster` says which of Ray's nodes may be used; where Ray `autoscales`, a crew waits for nodes to come.
         """
         if max_idle < 1:
             raise ValueError(f"max_idle must be at least 1, not {max_idle}")
@@ -64,12 +74,16 @@ class CrewPool:
         self._buffer_bytes = buffer_bytes
         self._data_folders = None if data_folders is None else tuple(data_folders)
         self._gateways = gateways
+        self.cluster = cluster
+        self._autoscales = autoscales
         self._idle: list[Crew] = []
         self._lent: list[Crew] = []
         self._timers: dict[Crew, threading.Timer] = {}
         self._parked: dict[str, list[MovedBuffer | None]] = {}
         """Buffers of players whose crew was closed."""
         self._changed = threading.Condition()
+        if cluster is not None:
+            threading.Thread(target=self._give_way_forever, name="idle-crews", daemon=True).start()
 
     @contextmanager
     def crew(
@@ -140,6 +154,7 @@ class CrewPool:
         evicted: list[Crew] = []
         cpus = self._ledger.total
         with self._changed:
+            evicted += [self._remove_idle(crew) for crew in list(self._idle) if not self._may_stay(crew)]
             fitting = [crew for crew in self._idle if crew.plan == plan]
             if fitting:
                 crew = self._remove_idle(min(fitting, key=lambda crew: _preference(crew, task)))
@@ -179,7 +194,7 @@ class CrewPool:
         each = self._buffer_bytes // (self.fitting(plan) * plan.learners)
         plan = replace(plan, buffer_bytes=each, data_folders=self._data_folders, gateways=self._gateways)
         kind = AsynchronousCrew if plan.asynchronous else SplitCrew if plan.split else FusedCrew
-        return kind(plan, self._store, RayHost())
+        return kind(plan, self._store, RayHost(self.cluster, self._autoscales))
 
     def _held(self) -> float:
         return self._ledger.reserved + sum(crew.plan.cpus for crew in self._idle)
@@ -188,10 +203,29 @@ class CrewPool:
         with self._changed:
             self._lent.remove(crew)
             self._changed.notify_all()
-            if crew.has_actors and len(self._idle) < self._max_idle:
+            if crew.has_actors and len(self._idle) < self._max_idle and self._may_stay(crew):
                 self._add_idle(crew)
                 return
         self._park(crew)
+
+    def give_way(self) -> None:
+        """Close idle crews whose nodes may no longer be used, and all of them if another train worker waits."""
+        with self._changed:
+            closed = [self._remove_idle(crew) for crew in list(self._idle) if not self._may_stay(crew)]
+        for crew in closed:
+            self._park(crew)
+
+    def _give_way_forever(self) -> None:
+        while True:
+            time.sleep(GIVE_WAY_POLL_SECONDS)
+            try:
+                self.give_way()
+            except Exception as error:  # what is left is tried again
+                log.warning("an idle crew could not be closed", problem=str(error))
+
+    def _may_stay(self, crew: Crew) -> bool:
+        """Whether a crew may be kept for the next generation."""
+        return self.cluster is None or (self.cluster.may_use(crew.nodes) and not self.cluster.others_wait())
 
     def _add_idle(self, crew: Crew) -> None:
         self._idle.append(crew)

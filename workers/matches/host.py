@@ -8,6 +8,7 @@ from typing import Any
 
 import ray
 import torch
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from orchestrator.catalog import Component
 from orchestrator.storage.artifacts import ArtifactStore
@@ -94,6 +95,18 @@ class MatchHost:
 _MatchActor = ray.remote(MatchHost)
 
 
-def match_actor(artifacts: str, *, cpus: float = 1, threads: int = 1, gateways: GatewayAccess | None = None) -> Any:
-    """A MatchHost on Ray; its second thread answers `progress` and `stop` while the first one plays."""
-    return _MatchActor.options(num_cpus=cpus, max_concurrency=2).remote(artifacts, threads, gateways)
+def match_actor(
+    artifacts: str,
+    *,
+    cpus: float = 1,
+    threads: int = 1,
+    gateways: GatewayAccess | None = None,
+    node: str | None = None,
+) -> Any:
+    """A MatchHost on Ray; its second thread answers `progress` and `stop` while the first one plays.
+
+    It runs on `node`; None: wherever Ray puts it.
+    """
+    place = None if node is None else NodeAffinitySchedulingStrategy(node, soft=False)
+    options = _MatchActor.options(num_cpus=cpus, max_concurrency=2, scheduling_strategy=place)
+    return options.remote(artifacts, threads, gateways)

@@ -55,6 +55,12 @@ class RayNodeShown(Answer):
     cpus: float = Field(description="its CPUs", examples=[8.0])
     memory_bytes: int = Field(description="its memory", examples=[17179869184])
     object_store_bytes: int = Field(description="its shared memory for objects", examples=[4294967296])
+    host: str = Field(default="", description="its host name", examples=["gpu-3"])
+    problem: str = Field(
+        default="",
+        description="why crews and matches do not run on it although it is alive; empty: they do, or it has no CPUs",
+        examples=["is draining"],
+    )
 
 
 class RayShown(Answer):

@@ -17,6 +17,8 @@ from api.activities import store_activities
 from orchestrator.contracts import ActivityStub, Queue, interactive
 from orchestrator.contracts.interactive import Question
 from orchestrator.storage.artifacts import ArtifactStore
+from workers.cluster.ray_view import RayView
+from workers.cluster.watch import ClusterWatch
 from workers.settings import WorkerSettings
 from workers.worker import train_activities
 
@@ -52,8 +54,10 @@ def registered(tmp_path_factory: pytest.TempPathFactory) -> dict[Queue, list[Cal
     """What the two worker processes register, queue by queue. Nothing here touches a server."""
     artifacts = tmp_path_factory.mktemp("artifacts")
     engine = create_engine("postgresql+psycopg://nobody@localhost/nowhere")
-    served = train_activities(WorkerSettings(artifacts=str(artifacts), tensorboard_dir=str(artifacts)), cpus=1)
-    store = store_activities(engine, ArtifactStore(str(artifacts)))
+    kept = ArtifactStore(str(artifacts))
+    settings = WorkerSettings(artifacts=str(artifacts), tensorboard_dir=str(artifacts))
+    served = train_activities(settings, kept, ClusterWatch(RayView(kept)))
+    store = store_activities(engine, kept)
     return {Queue.STORE: store, **{queue: activities for queue, (_, activities) in served.items()}}
 
 

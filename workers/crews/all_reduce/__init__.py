@@ -45,7 +45,10 @@ def this_process() -> GroupMember:
     """This process, of Ray's, as a member of a group."""
     import ray  # one process that learns alone needs none
 
-    return GroupMember(machine=_machine(), address=ray.util.get_node_ip_address(), pid=os.getpid())
+    # by the node's own entry: other ways guess the address from the host's name or its routes
+    own_node = ray.get_runtime_context().get_node_id()
+    address = next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own_node)
+    return GroupMember(machine=_machine(), address=address, pid=os.getpid())
 
 
 class GradientAllReduce:

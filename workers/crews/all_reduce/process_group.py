@@ -15,6 +15,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
+from workers.crews.all_reduce.interfaces import use_interface_towards
 from workers.crews.errors import CrewLost
 
 Backend = Literal["gloo", "nccl"]
@@ -42,6 +43,7 @@ class ProcessGroupAllReduce:
 
     def join(self, address: str, port: int) -> None:
         """Join the process group; returns when all ranks have joined."""
+        use_interface_towards(address)
         if self._store is None:
             self._store = TCPStore(address, port, self._size, is_master=False)
         dist.init_process_group(

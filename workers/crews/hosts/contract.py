@@ -25,6 +25,9 @@ POLL_SECONDS = 0.1
 class ActorHost(ABC):
     """Starts actors, waits for their calls and ends them."""
 
+    nodes: frozenset[str] = frozenset()
+    """Ids of the nodes that the actors run on; none where they run in this process."""
+
     @abstractmethod
     def reserve(self, plan: CrewPlan, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
         """Wait until there is room for all actors of the plan; raises CrewUnavailable where there will never be."""

@@ -18,11 +18,16 @@ MOST_SLOTS = 1024
 class CpuLedger:
     """Reserves Ray's CPUs for generations, the most urgent first and first come first served among equals.
 
-    Ray's CPUs are counted again at every reservation and while it waits, because nodes come and go. Other drivers of
-    the same Ray cluster count the same CPUs: a crew whose CPUs both drivers reserved waits for its placement group.
+    Ray's CPUs are counted again at every reservation and while it waits, because nodes come and go; where Ray grows by
+    itself, they are those that it may grow to. Other drivers of the same Ray cluster count the same CPUs: a crew whose
+    CPUs both drivers reserved waits for its placement group.
     """
 
-    def __init__(self, ray_cpus: Callable[[], float] = lambda: math.inf, slots: int = MOST_SLOTS) -> None:
+    def __init__(
+        self,
+        ray_cpus: Callable[[], float] = lambda: math.inf,
+        slots: int | Callable[[], int] = MOST_SLOTS,
+    ) -> None:
         """`slots`: generations under way at once, whatever their CPUs."""
         self._ray_cpus = ray_cpus
         self._slots = slots
@@ -63,7 +68,8 @@ class CpuLedger:
 
     def fitting(self, cpus: float) -> int:
         """How many generations of this many CPUs can be under way at once."""
-        return int(max(1, min(self._slots, self._ray_cpus() // cpus)))
+        slots = self._slots() if callable(self._slots) else self._slots
+        return int(max(1, min(slots, self._ray_cpus() // cpus)))
 
     def _wait_for_turn(
         self, cpus: float, should_stop: Callable[[], bool], on_waiting: Callable[[str], None], urgency: int

@@ -11,11 +11,20 @@ from workers.crews.plan import Bundle, CrewPlan
 _UNITS = {"CPU": "CPUs", "GPU": "GPUs", "memory": "MB"}
 
 
-def check_capacity(plan: CrewPlan, nodes: Sequence[Mapping[str, float]]) -> None:
+def check_capacity(plan: CrewPlan, nodes: Sequence[Mapping[str, float]], excluded: Sequence[str] = ()) -> None:
     """Raise CrewUnavailable if these nodes could not hold the crew even when idle; a process needs one node.
 
-    `nodes` are the resources of each node of the cluster.
+    `nodes` are the resources of each node that may be used; `excluded` says why others may not, for the message.
     """
+    try:
+        _check_capacity(plan, nodes)
+    except CrewUnavailable as error:
+        if not excluded:
+            raise
+        raise CrewUnavailable(f"{error}; not used: {'; '.join(excluded)}") from None
+
+
+def _check_capacity(plan: CrewPlan, nodes: Sequence[Mapping[str, float]]) -> None:
     for name in _UNITS:
         needed = sum(bundle.get(name, 0.0) for bundle in plan.bundles)
         total = sum(node.get(name, 0.0) for node in nodes)

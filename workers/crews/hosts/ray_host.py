@@ -14,8 +14,9 @@ from ray.util.placement_group import PlacementGroup, placement_group, placement_
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from orchestrator.storage.artifacts import ArtifactStore
+from workers.cluster.watch import ClusterWatch
 from workers.crews.actors import CrewActor
-from workers.crews.errors import GenerationStopped
+from workers.crews.errors import CrewLost, GenerationStopped
 from workers.crews.hosts.calls import call_results
 from workers.crews.hosts.contract import POLL_SECONDS, ActorHandle, ActorHost, Call, OnWaiting, ShouldStop
 from workers.crews.hosts.placement import check_capacity
@@ -23,6 +24,8 @@ from workers.crews.plan import Bundle, CrewPlan
 
 CAPACITY_CHECK_SECONDS = 1.0
 """How often a crew that waits for CPUs checks whether Ray's nodes could still hold it."""
+GIVE_WAY_SECONDS = 15.0
+"""The longest time that a new crew lets those of other train workers go first."""
 FIRST_POLL_SECONDS = 0.005
 """Where CPUs are free, Ray creates a placement group within some milliseconds."""
 _BESIDE = "beside"
@@ -30,26 +33,65 @@ _BESIDE = "beside"
 
 
 class RayHost(ActorHost):
-    """Ray's actors in one placement group."""
+    """Ray's actors in one placement group, packed on one node where they fit."""
 
-    def __init__(self) -> None:
+    def __init__(self, cluster: ClusterWatch | None = None, autoscales: bool = False) -> None:
+        """`cluster` says which nodes may be used; None: all. `autoscales`: a crew too large for the nodes waits."""
+        self._cluster = cluster
+        self._autoscales = autoscales
         self._placement: PlacementGroup | None = None
+        self._selector: dict[str, str] = {}
+        self.nodes = frozenset()
 
     def reserve(self, plan: CrewPlan, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
         """Wait until Ray reserves everything for all actors at once: two crews with half each would deadlock."""
-        _check_capacity(plan)
-        self._placement = placement_group(plan.bundles)
+        self._check_capacity(plan)
+        self._give_way(should_stop, on_waiting)
+        self._request(plan)
         pause, checked = FIRST_POLL_SECONDS, time.monotonic()
-        while placement_group_table(self._placement).get("state") != "CREATED":
+        while (found := placement_group_table(self._placement)).get("state") != "CREATED":
             on_waiting("Ray to start its processes")
             if should_stop():
                 raise GenerationStopped("stopped while it waited for CPUs")
             if time.monotonic() - checked >= CAPACITY_CHECK_SECONDS:
                 # Ray waits forever for a placement group that no node can hold.
-                _check_capacity(plan)
+                self._check_capacity(plan)
+                if self._selector != self._wanted_selector():
+                    self._release()
+                    self._request(plan)
                 checked = time.monotonic()
             time.sleep(pause)
             pause = min(2 * pause, POLL_SECONDS)
+        self.nodes = frozenset(found["bundles_to_node_id"].values())
+
+    def _give_way(self, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
+        """Wait while crews of other train workers wait for room: they came first. Not for long: it may never come."""
+        deadline = time.monotonic() + GIVE_WAY_SECONDS
+        while self._cluster is not None and self._cluster.others_wait() and time.monotonic() < deadline:
+            on_waiting("a crew of another train worker, which waits for CPUs too")
+            if should_stop():
+                raise GenerationStopped("stopped while it waited for CPUs")
+            time.sleep(POLL_SECONDS)
+
+    def _request(self, plan: CrewPlan) -> None:
+        self._selector = self._wanted_selector()
+        selectors = [self._selector] * len(plan.bundles) if self._selector else None
+        self._placement = placement_group(plan.bundles, bundle_label_selector=selectors)
+        if self._cluster is not None:
+            self._cluster.own_group(self._placement.id.hex())
+
+    def _wanted_selector(self) -> dict[str, str]:
+        return {} if self._cluster is None else self._cluster.selector()
+
+    def _check_capacity(self, plan: CrewPlan) -> None:
+        if self._autoscales:
+            return
+        if self._cluster is None:
+            check_capacity(plan, [node["Resources"] for node in ray.nodes() if node["Alive"]])
+        else:
+            state = self._cluster.state
+            reasons = [f"{state.names[node]} {problem}" for node, problem in state.excluded.items()]
+            check_capacity(plan, [node.resources for node in state.usable.values()], reasons)
 
     def launch(
         self, kind: type[CrewActor], count: int, bundle: Bundle, plan: CrewPlan, store: ArtifactStore
@@ -70,6 +112,8 @@ class RayHost(ActorHost):
         return [remote.remote(plan, store, rank) for rank in range(count)]
 
     def wait(self, calls: Sequence[Call], seconds: float = POLL_SECONDS) -> tuple[list[Call], list[Call]]:
+        if self._cluster is not None and (lost := self._cluster.lost(self.nodes)) is not None:
+            raise CrewLost(f"the crew was lost: {lost}")
         return ray.wait(list(calls), timeout=seconds, fetch_local=False)
 
     def results(self, calls: Sequence[Call]) -> list[Any]:
@@ -84,10 +128,11 @@ class RayHost(ActorHost):
     def close(self, actors: Sequence[ActorHandle]) -> None:
         for actor in actors:
             ray.kill(actor, no_restart=True)
+        self._release()
+
+    def _release(self) -> None:
         if self._placement is not None:
             remove_placement_group(self._placement)
+            if self._cluster is not None:
+                self._cluster.own_group(self._placement.id.hex(), ended=True)
             self._placement = None
-
-
-def _check_capacity(plan: CrewPlan) -> None:
-    check_capacity(plan, [node["Resources"] for node in ray.nodes() if node["Alive"]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from workers.crews.hosts import ray_host
 from workers.crews.hosts.cpu_ledger import CpuLedger
 from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
-from workers.worker import wait_for_cpus
 
 PLAN = crew_plan(TASK)
 
@@ -184,7 +182,7 @@ def test_a_crew_whose_place_can_never_be_is_refused(
         assert len(waited) < 1000, "it waits for ever"
 
     monkeypatch.setattr(ray_host, "ray", SimpleNamespace(nodes=seen, cluster_resources=lambda: {"CPU": sum(nodes)}))
-    monkeypatch.setattr(ray_host, "placement_group", lambda bundles: SimpleNamespace())
+    monkeypatch.setattr(ray_host, "placement_group", lambda bundles, **_: SimpleNamespace())
     monkeypatch.setattr(ray_host, "placement_group_table", lambda place: {"state": "PENDING"})
     monkeypatch.setattr(ray_host, "RECOUNT_SECONDS", 0.1, raising=False)
     monkeypatch.setattr(ray_host, "POLL_SECONDS", 0.01)
@@ -274,19 +272,3 @@ def test_crews_share_the_memory_for_buffers(store: ArtifactStore) -> None:
     pool = CrewPool(store, CpuLedger(lambda: 4), buffer_bytes=4000)
     with pool.crew(replace(PLAN, rollout_actors=2), TASK, lambda: False) as crew:
         assert crew.plan.buffer_bytes == 1000, "two crews of two processes"
-
-
-async def test_a_worker_waits_for_rays_first_nodes() -> None:
-    answers = iter([0, 0, 1, 3])
-    seen = [0]
-
-    def count() -> int:
-        seen.append(next(answers, seen[-1]))
-        return seen[-1]
-
-    assert await wait_for_cpus(count, settled=0.2) == 3
-
-
-async def test_it_does_not_wait_for_ever_nor_without_need() -> None:
-    assert await wait_for_cpus(lambda: 0, patience=0.2, settled=0.1) == 0
-    assert await asyncio.wait_for(wait_for_cpus(lambda: 4, settled=600), 60) == 4

@@ -108,8 +108,8 @@ function rayCard({ ray, unknown }) {
     table(
       "Nodes",
       [
-        ["Node", (node) => h("code", {}, node.address)],
-        ["State", (node) => badge(node.alive ? "alive" : "dead")],
+        ["Node", (node) => [h("code", {}, node.address), node.host ? ` ${node.host}` : ""]],
+        ["State", (node) => [badge(node.alive ? "alive" : "dead"), node.problem ? h("small", {}, ` ${node.problem}`) : ""]],
         ["CPUs", (node) => fixed(node.cpus, 0), "number"],
         ["Memory", (node) => bytes(node.memory_bytes), "number"],
         ["Object store", (node) => bytes(node.object_store_bytes), "number"],
