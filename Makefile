@@ -76,10 +76,11 @@ clean:  ## remove the virtual environment and caches; data stays
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
-# The browser tests need Chromium, and the cluster test reads docker-compose.yml with the real tool.
+# The browser tests need Chromium, the cluster tests read docker-compose.yml with the real tool and make hosts by iproute2.
 .PHONY: tools
 tools:
 	@missing=""; for tool in chromium docker-compose; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	command -v ip >/dev/null || missing="$$missing iproute2"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "Installing for the tests:$$missing ..."; \

@@ -37,6 +37,7 @@ HEALTH = {
     "RAY_health_check_timeout_ms": "3000",
     "RAY_health_check_failure_threshold": "3",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+    "RAY_worker_niceness": "0",  # with Ray's 15 any other work on the machine starves the crews
     "RAY_raylet_start_wait_time_s": "300",  # several hosts share this machine, which may be busy
 }
 
@@ -94,9 +95,9 @@ class ClusterStack:
         self._start_ray(host)
         return host
 
-    def add_train_worker(self, name: str, **settings: str) -> Host:
+    def add_train_worker(self, name: str, *, shares: bool = True, **settings: str) -> Host:
         """A new host with a train worker and the Ray node that a driver needs beside it."""
-        host = self.add_node(name, 0)
+        host = self.add_node(name, 0, shares=shares)
         self.start_train_worker(host, **settings)
         return host
 
@@ -117,6 +118,38 @@ class ClusterStack:
     def spawn(self, host: Host, *role: str) -> subprocess.Popen[bytes]:
         """Start a role of Lanista on the host."""
         return host.spawn(str(BIN / "lanista"), *role, env=self._environment(), log=f"{'-'.join(role)}.log")
+
+    def alive_nodes(self) -> int:
+        """How many Ray nodes the train worker reports as alive; 0 while it does not answer."""
+        ray = self.call("GET", "/system").get("ray")
+        return 0 if ray is None else sum(node["alive"] for node in ray["nodes"])
+
+    def drain(self, host: Host) -> None:
+        """Have Ray drain the host's node."""
+        own = "print(ray.get_runtime_context().get_node_id())"
+        script = f"import ray; ray.init(address='auto', log_to_driver=False); {own}"
+        told = host.run(sys.executable, "-c", script, env=self._environment()).split()[-1]
+        reason = ["--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "measured"]
+        self.on_ray(host, "drain-node", "--node-id", told, *reason, "--deadline-remaining-seconds", "3600")
+
+    def ship_trial(self, folder: Path, spec: dict[str, Any], name: str) -> str:
+        """Start a trial from a folder of the control host, with the own code in it; `lanista` packs it."""
+        file = folder / "trial.yaml"
+        file.write_text(json.dumps({"project": "cluster", "trial": name, **spec}))
+        there = f"/tmp/{folder.name}/trial.yaml"  # noqa: S108 of a host of its own
+        url = f"http://127.0.0.1:{API_PORT}"
+        environment = {**self._environment(), "LANISTA_URL": url, "LANISTA_TOKEN": self.token}
+        self.control.run(str(BIN / "lanista"), "trial", "start", there, env=environment)
+        return str(self.rows("SELECT id FROM trials WHERE name = %s", name)[0][0])
+
+    def start_s3(self, port: int, bucket: str) -> None:
+        """An S3 of moto on the control host, with a bucket; every role is told where it is."""
+        self._settings["AWS_ENDPOINT_URL"] = f"http://{self.control.address}:{port}"
+        server = [str(BIN / "moto_server"), "--host", "0.0.0.0", "--port", str(port)]  # noqa: S104 of a host of its own
+        self.control.spawn(*server, env=self._environment(), log="s3.log")
+        _wait_for(lambda: _listens(self.control.address, port), "S3")
+        script = f"import s3fs; s3fs.S3FileSystem().mkdir({bucket!r})"
+        self.control.run(sys.executable, "-c", script, env=self._environment())
 
     def drive(self, host: Host, request: dict[str, Any], seconds: float = 600) -> dict[str, Any]:
         """Run `benchmarks.stacks.ray_driver` on a host that has a Ray node."""
@@ -242,11 +275,14 @@ class ClusterStack:
 
 
 @contextmanager
-def cluster_stack(settings: Mapping[str, str] | None = None, folder: Path | None = None) -> Iterator[ClusterStack]:
+def cluster_stack(
+    settings: Mapping[str, str] | None = None, folder: Path | None = None, *, start: bool = True
+) -> Iterator[ClusterStack]:
     """A cluster without train workers and nodes; everything ends with it. Logs stay where a folder is given."""
     with network(folder) as net:
         stack = ClusterStack(net, settings)
-        stack.up()
+        if start:
+            stack.up()
         yield stack
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 SHARED = "/mnt"
 """Where hosts see the shared folder."""
+_IP = shutil.which("ip") or "/usr/sbin/ip"
 _TOOLS = ("ip", "unshare", "nsenter", "mount", "bash")
 # bash, as the first process of a host, also reaps those whose parent has died
 _FIRST_PROCESS = """
@@ -42,7 +43,8 @@ def why_no_hosts() -> str | None:
     missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
     if missing:
         return f"needs the programs {', '.join(missing)} (Debian: iproute2, util-linux)"
-    probe = subprocess.run(["unshare", "--net", "--pid", "--fork", "--mount", "--uts", "true"], capture_output=True)
+    command = [str(shutil.which("unshare")), "--net", "--pid", "--fork", "--mount", "--uts", "true"]
+    probe = subprocess.run(command, capture_output=True, check=False)
     return None if probe.returncode == 0 else f"may make no namespaces: {probe.stderr.decode().strip()}"
 
 
@@ -60,6 +62,7 @@ class Host:
         self._cable = f"v{secrets.token_hex(4)}"
         self._first: subprocess.Popen[bytes] | None = None
         self._pid = 0
+        self._spawned: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
         """Boot it; a host that was killed starts anew, with the files it had."""
@@ -76,9 +79,10 @@ class Host:
         (self.folder / ".ready").unlink(missing_ok=True)
         shared = str(self._network.shared) if self._shares else ""
         script = _FIRST_PROCESS.format(shared=SHARED)
+        kinds = ["--pid", "--fork", "--kill-child", "--mount-proc", "--uts", "--ipc", "--mount"]
+        first = ["bash", "-c", script, "host", self.name, str(self.folder), shared]
         self._first = subprocess.Popen(
-            ["ip", "netns", "exec", self._namespace, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-            + ["--uts", "--ipc", "--mount", "bash", "-c", script, "host", self.name, str(self.folder), shared],
+            [_IP, "netns", "exec", self._namespace, "unshare", *kinds, *first],
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -102,7 +106,7 @@ class Host:
     def spawn(self, *arguments: str, env: Mapping[str, str], log: str) -> subprocess.Popen[bytes]:
         """Start a process on the host; its output goes to the file `log` of the host's /tmp."""
         with (self.folder / log).open("ab") as output:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 self.command(arguments),
                 env=dict(env),
                 stdin=subprocess.DEVNULL,
@@ -110,6 +114,8 @@ class Host:
                 stderr=output,
                 start_new_session=True,
             )
+        self._spawned.append(process)
+        return process
 
     def run(self, *arguments: str, env: Mapping[str, str], check: bool = True, seconds: float = 300) -> str:
         """Run a command on the host to its end; gives its output."""
@@ -129,8 +135,12 @@ class Host:
             self._first.kill()
             self._first.wait()
             self._first = None
-        subprocess.run(["ip", "netns", "delete", self._namespace], check=False, capture_output=True)
-        subprocess.run(["ip", "link", "delete", self._cable], check=False, capture_output=True)
+        for process in self._spawned:
+            process.kill()
+            process.wait()
+        self._spawned.clear()
+        subprocess.run([_IP, "netns", "delete", self._namespace], check=False, capture_output=True)
+        subprocess.run([_IP, "link", "delete", self._cable], check=False, capture_output=True)
 
     def cut(self) -> None:
         """Pull the cable: packets vanish both ways, and nobody is told."""
@@ -173,7 +183,7 @@ class Network:
         """End all hosts and remove the switch."""
         for host in self.hosts.values():
             host.kill()
-        subprocess.run(["ip", "link", "delete", self.bridge], check=False, capture_output=True)
+        subprocess.run([_IP, "link", "delete", self.bridge], check=False, capture_output=True)
 
 
 @contextmanager
@@ -194,13 +204,13 @@ def network(folder: Path | None = None) -> Iterator[Network]:
 
 def _unused_subnet() -> str:
     """The first three numbers of a private network that this machine has no address in."""
-    known = subprocess.run(["ip", "-o", "-4", "address"], capture_output=True, text=True, check=True).stdout
+    known = subprocess.run([_IP, "-o", "-4", "address"], capture_output=True, text=True, check=True).stdout
     while f" {(subnet := f'10.{secrets.randbelow(100) + 100}.{secrets.randbelow(250) + 1}')}." in known:
         pass
     return subnet
 
 
 def _ip(*arguments: str) -> None:
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([_IP, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
