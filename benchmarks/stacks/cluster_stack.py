@@ -38,6 +38,7 @@ HEALTH = {
     "RAY_health_check_failure_threshold": "3",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
     "RAY_worker_niceness": "0",  # with Ray's 15 any other work on the machine starves the crews
+    "RAY_agent_register_timeout_ms": "300000",
     "RAY_raylet_start_wait_time_s": "300",  # several hosts share this machine, which may be busy
 }
 
