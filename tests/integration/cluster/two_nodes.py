@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-os.environ.update(RAY_AUTH_MODE="disabled", RAY_worker_niceness="0", RAY_raylet_start_wait_time_s="600", RAY_agent_register_timeout_ms="600000")
+os.environ.update(RAY_AUTH_MODE="disabled", RAY_worker_niceness="0", RAY_raylet_start_wait_time_s="600")
 
 import ray
 from ray.cluster_utils import Cluster
