@@ -23,12 +23,21 @@ from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
 from orchestrator.workflows.gate import GateWorkflow
 from orchestrator.workflows.player import PlayerWorkflow
+from orchestrator.workflows.probe import ProbeWorkflow
 from orchestrator.workflows.sweep import SweepWorkflow
 from orchestrator.workflows.system_check import SystemCheckWorkflow
 from orchestrator.workflows.tournament import TournamentWorkflow
 from orchestrator.workflows.trial import TrialWorkflow
 
-WORKFLOWS = [SystemCheckWorkflow, TrialWorkflow, PlayerWorkflow, GateWorkflow, TournamentWorkflow, SweepWorkflow]
+WORKFLOWS = [
+    SystemCheckWorkflow,
+    TrialWorkflow,
+    PlayerWorkflow,
+    GateWorkflow,
+    TournamentWorkflow,
+    SweepWorkflow,
+    ProbeWorkflow,
+]
 
 
 PASSED_THROUGH = ("pydantic", "orchestrator.contracts", "orchestrator.catalog", "league")

@@ -140,6 +140,7 @@ MATCHMAKERS: Mapping[str, BuiltIn] = {
     "alphastar": BuiltIn("league.matchmaking.alphastar:alphastar", "Mains, main and league exploiters"),
     "openai_five": BuiltIn("league.matchmaking.openai_five:openai_five", "80 % latest, 20 % past by quality"),
     "psro": BuiltIn("league.matchmaking.psro:psro", "The meta-game's equilibrium over the pool"),
+    "fixed": BuiltIn("league.matchmaking.fixed:fixed", "Given frozen players and bots, never itself"),
 }
 
 AGENTS: Mapping[str, BuiltIn] = {

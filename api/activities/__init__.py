@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 from api.activities.evaluations import EvaluationActivities
 from api.activities.gates import GateActivities
 from api.activities.generations import GenerationActivities
+from api.activities.probes import ProbeActivities
 from api.activities.sweeps import SweepActivities
 from api.activities.system import SystemCheckActivities
 from api.activities.tournaments import TournamentActivities
@@ -47,6 +48,7 @@ def store_activities(
     evaluations = EvaluationActivities(engine, artifacts, stall_seconds=stall_seconds)
     tournaments = TournamentActivities(engine, artifacts, stall_seconds=stall_seconds)
     sweeps = SweepActivities(engine)
+    probes = ProbeActivities(engine)
     return [
         system.check_store,
         trials.begin_trial,
@@ -81,4 +83,5 @@ def store_activities(
         sweeps.advance_sweep,
         sweeps.change_sweep,
         sweeps.end_sweep,
+        probes.advance_probe,
     ]

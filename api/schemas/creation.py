@@ -6,16 +6,19 @@ The client sends plain JSON and does not import them: building the tree of the t
 from __future__ import annotations
 
 from typing import Annotated
+from uuid import UUID
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from api.schemas.base import Body, Name
 from api.schemas.enums import Overlap
+from api.schemas.probes import SPEC_EXAMPLE as PROBE_EXAMPLE
 from api.schemas.sweeps import SPEC_EXAMPLE as SWEEP_EXAMPLE
 from api.schemas.tournaments import SPEC_EXAMPLE as TOURNAMENT_EXAMPLE
 from api.schemas.trials import SPEC_EXAMPLE as TRIAL_EXAMPLE
 from orchestrator.spec import TrialSpec
 from orchestrator.spec.evaluation import check_cron
+from orchestrator.spec.probe import NewProbeSpec
 from orchestrator.spec.sweeps.sweep import SweepSpec
 from orchestrator.spec.tournament import TournamentSpec
 
@@ -58,6 +61,22 @@ class NewSweep(Body):
         description="the sweep file without `project` and `sweep`, with the trial itself as `trial`",
         examples=[SWEEP_EXAMPLE],
     )
+
+
+class NewProbe(Body):
+    """A probe to create: of `version_id`, or of the mixture of `trial_id`."""
+
+    version_id: UUID | None = Field(default=None, description="the version; null: the mixture of a trial")
+    trial_id: UUID | None = Field(
+        default=None, description="the trial, the Nash mixture of whose snapshots is probed; null: a version"
+    )
+    spec: NewProbeSpec = Field(default=NewProbeSpec(), description="its budget", examples=[PROBE_EXAMPLE])
+
+    @model_validator(mode="after")
+    def _one_target(self) -> NewProbe:
+        if (self.version_id is None) == (self.trial_id is None):
+            raise ValueError("give either version_id or trial_id")
+        return self
 
 
 class NewSchedule(Body):

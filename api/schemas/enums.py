@@ -160,6 +160,19 @@ class TournamentStatus(StrEnum):
     FAILED = "failed"
 
 
+class ProbeStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+    @property
+    def is_final(self) -> bool:
+        return self in (ProbeStatus.STOPPED, ProbeStatus.COMPLETED, ProbeStatus.FAILED)
+
+
 class SweepStatus(StrEnum):
     PENDING = "pending"
     RUNNING = "running"

@@ -39,7 +39,7 @@ from api.web.services import Services
 from api.web.serving.server import raise_file_limit, serve, server_config
 from api.web.temporal.reconcile import Reconciler
 from api.web.temporal.schedules import TemporalSchedules
-from api.web.temporal.start_workflows import SWEEPS, TOURNAMENTS, TRIALS, WorkflowStarter
+from api.web.temporal.start_workflows import PROBES, SWEEPS, TOURNAMENTS, TRIALS, WorkflowStarter
 from api.web.tensorboard import install_tensorboard
 from api.web.tensorboard_proxy import TensorBoardProxy
 from api.web.uploads import Uploads
@@ -144,6 +144,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         trial_starter=WorkflowStarter(TRIALS, sessions, temporal, attributes),
         tournament_starter=WorkflowStarter(TOURNAMENTS, sessions, temporal, attributes),
         sweep_starter=WorkflowStarter(SWEEPS, sessions, temporal, attributes),
+        probe_starter=WorkflowStarter(PROBES, sessions, temporal, attributes),
         schedules=TemporalSchedules(sessions, temporal, attributes),
         feed=EventFeed(url.render_as_string(hide_password=False)),
         payoffs=PayoffDocuments(sessions),

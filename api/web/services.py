@@ -45,6 +45,7 @@ class Services:
     trial_starter: WorkflowStarter
     tournament_starter: WorkflowStarter
     sweep_starter: WorkflowStarter
+    probe_starter: WorkflowStarter
     schedules: TemporalSchedules
     feed: EventFeed
     payoffs: PayoffDocuments

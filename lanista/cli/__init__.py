@@ -158,6 +158,13 @@ COMMANDS = {
         place="lanista.cli.leagues.share:share",
         help="Read-only links to a trial or a tournament: create, list, revoke.",
     ),
+    "probe": LazyCommand(
+        place="lanista.cli.leagues.probe:probe",
+        help="How exploitable a version is at least: train fresh responders against it.",
+    ),
+    "probes": LazyCommand(
+        place="lanista.cli.leagues.probe:probes", help="List the probes of a trial's versions, or stop one."
+    ),
     "token": LazyCommand(
         place="lanista.cli.installation.token:token", help="API tokens: make, list and revoke them.", of_stack=True
     ),

@@ -14,6 +14,7 @@ from lanista.client import server_sent_events
 from lanista.client.calls import alerts as alert_calls
 from lanista.client.calls import composed, games
 from lanista.client.calls import league as league_calls
+from lanista.client.calls import probes as probe_calls
 from lanista.client.calls import registry as registry_calls
 from lanista.client.calls import shares as share_calls
 from lanista.client.calls import sweeps as sweep_calls
@@ -264,6 +265,10 @@ class Client:
     pause_sweep = _single(sweep_calls.pause_sweep)
     resume_sweep = _single(sweep_calls.resume_sweep)
     stop_sweep = _single(sweep_calls.stop_sweep)
+    probes = _list(probe_calls.probes)
+    probe = _single(probe_calls.probe)
+    create_probe = _single(probe_calls.create_probe)
+    stop_probe = _single(probe_calls.stop_probe)
 
     replay = _single(games.replay)
     head_to_head = _single(games.head_to_head)

@@ -9,6 +9,7 @@ from league.types import MatchPlan, Opponent
 BRANCHES: Final[dict[str, str]] = {
     "self_play": "the learner plays its own latest version",
     "self_play_fallback": "there was no player of the kind this rule looks for, so the learner plays itself",
+    "fixed": "its share is given, whatever the results are",
     "past": "every frozen player is as likely as any other",
     "pfsp": "frozen players that the learner beats less often are chosen more often",
     "pfsp_squared": "frozen players are weighted by (1 - win rate)^2",

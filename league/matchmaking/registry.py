@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from league.errors import InvalidInput, UnknownRule
 from league.matchmaking.alphastar import alphastar
+from league.matchmaking.fixed import fixed
 from league.matchmaking.mixture import Mixture
 from league.matchmaking.openai_five import openai_five
 from league.matchmaking.psro import psro
@@ -28,6 +29,7 @@ BUILT_INS: Final[dict[str, Matchmaker]] = {
     "alphastar": alphastar,
     "openai_five": openai_five,
     "psro": psro,
+    "fixed": fixed,
 }
 
 

@@ -14,6 +14,7 @@ from orchestrator.spec.judgement import GateSpec, PayoffSpec, ResetSpec, Snapsho
 from orchestrator.spec.matchmaking import (
     AlphastarMatchmaking,
     FictitiousMatchmaking,
+    FixedMatchmaking,
     Matchmaking,
     MatesSpec,
     OpenAiFiveMatchmaking,
@@ -37,6 +38,7 @@ AnyMatchmaking = (
     | AlphastarMatchmaking
     | OpenAiFiveMatchmaking
     | PsroMatchmaking
+    | FixedMatchmaking
     | OtherMatchmaking
 )
 
@@ -46,7 +48,7 @@ class LeagueSpec(Section):
 
     preset: str = Field(
         default=Preset.SELF_PLAY.value,
-        description="how opponents are chosen: self_play, fictitious, pfsp, alphastar, openai_five, psro, "
+        description="how opponents are chosen: self_play, fictitious, pfsp, alphastar, openai_five, psro, fixed, "
         "or your own matchmaker",
         examples=[preset.value for preset in Preset],
     )
@@ -117,6 +119,8 @@ class LeagueSpec(Section):
         players = [_raw(player) for player in listed]
         yield from _doubled_names(players)
         yield from _misplaced_roles(players, given.get("preset", Preset.SELF_PLAY.value))
+        if given.get("preset") == Preset.FIXED:
+            yield from _unknown_shares(players, given.get("matchmaking"))
 
     @property
     def members(self) -> tuple[PlayerSpec, ...]:
@@ -133,6 +137,18 @@ class LeagueSpec(Section):
         found = next(player.population for player in self.players if player.name == name)
         assert found is not None, f"{name} is no population"
         return found
+
+
+def _unknown_shares(players: list[Mapping[str, Any]], matchmaking: Any) -> Iterator[Contradiction]:
+    frozen = [player.get("name") for player in players if player.get("role") in (Role.HISTORICAL, Role.BOT)]
+    if not frozen:
+        reason = "the preset fixed needs opponents that do not learn: add a player of the role historical or bot"
+        yield Contradiction(path=("players",), value=..., reason=reason)
+    shares = matchmaking.get("shares") if isinstance(matchmaking, Mapping) else getattr(matchmaking, "shares", {})
+    for name in shares if isinstance(shares, Mapping) and frozen else ():
+        if name not in frozen:
+            reason = f"is no historical player and no bot of the trial; these are: {', '.join(map(str, frozen))}"
+            yield Contradiction(path=("matchmaking", "shares", name), value=name, reason=reason)
 
 
 def _raw(player: Any) -> Mapping[str, Any]:

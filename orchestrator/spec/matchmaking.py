@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
 from orchestrator.spec.section import Section
-from orchestrator.spec.values import Flag, NotNegative, Share
+from orchestrator.spec.values import Flag, Name, NotNegative, Share
 
 
 class Preset(StrEnum):
@@ -21,6 +21,7 @@ class Preset(StrEnum):
     ALPHASTAR = "alphastar"
     OPENAI_FIVE = "openai_five"
     PSRO = "psro"
+    FIXED = "fixed"
 
 
 class Matchmaking(Section):
@@ -90,6 +91,14 @@ class PsroMatchmaking(FictitiousMatchmaking):
     )
 
 
+class FixedMatchmaking(Matchmaking):
+    """Given frozen players and bots, and never the learner itself."""
+
+    shares: dict[Name, NotNegative] = Field(
+        default={}, description="shares of games by the names of frozen players and bots; none: all of them alike"
+    )
+
+
 class MatesSpec(Section):
     """Who shares the learner's team in games of teams."""
 
@@ -130,6 +139,7 @@ MATCHMAKING: Final[Mapping[str, type[Matchmaking]]] = {
     Preset.ALPHASTAR: AlphastarMatchmaking,
     Preset.OPENAI_FIVE: OpenAiFiveMatchmaking,
     Preset.PSRO: PsroMatchmaking,
+    Preset.FIXED: FixedMatchmaking,
 }
 
 

@@ -21,6 +21,7 @@ from api.schemas.events.players import (
     PlayerSnapshot,
     VersionRecorded,
 )
+from api.schemas.events.probes import ProbeCreated, ProbeFinished
 from api.schemas.events.progress import Progress
 from api.schemas.events.reading import UnknownEvent, read_event
 from api.schemas.events.retries import (
@@ -87,6 +88,8 @@ __all__ = [
     "PlayerRetuned",
     "PlayerRolledBack",
     "PlayerSnapshot",
+    "ProbeCreated",
+    "ProbeFinished",
     "Progress",
     "RatingsFitted",
     "ScheduleChanged",

@@ -13,6 +13,7 @@ from api.store.tables.matches import Match
 from api.store.tables.payoffs import Payoff
 from api.store.tables.people_games import PeopleGame
 from api.store.tables.players import ModelVersion, Player
+from api.store.tables.probes import Probe, ProbeTrial
 from api.store.tables.ratings import Rating, RatingCovariance, RatingFit
 from api.store.tables.schedules import Schedule
 from api.store.tables.shares import ShareLink
@@ -48,6 +49,8 @@ __all__ = [
     "Payoff",
     "PeopleGame",
     "Player",
+    "Probe",
+    "ProbeTrial",
     "Project",
     "Rating",
     "RatingCovariance",

@@ -16,6 +16,7 @@ from api.schemas.enums import (
     GateStatus,
     Overlap,
     PlayerStatus,
+    ProbeStatus,
     SweepStatus,
     TournamentStatus,
     TrialKind,
@@ -23,8 +24,9 @@ from api.schemas.enums import (
 )
 from api.schemas.events import TrialStatusChanged
 from api.store.core.clock import now
-from api.store.tables import Decision, Event, Gate, Generation, Player, Schedule, Sweep, Tournament, Trial
+from api.store.tables import Decision, Event, Gate, Generation, Player, Probe, Schedule, Sweep, Tournament, Trial
 from league.types import DecisionKind, Role
+from orchestrator.contracts.probes import probe_workflow_id
 from orchestrator.contracts.sweeps import sweep_workflow_id
 from orchestrator.contracts.tournaments import tournament_workflow_id
 from orchestrator.contracts.workflows import (
@@ -49,7 +51,7 @@ class ExpectedWorkflow:
     """A row that is not over, and so has a workflow."""
 
     kind: str
-    """trial, player, gate, tournament or sweep."""
+    """trial, player, gate, tournament, sweep or probe."""
     row_id: str
     workflow_id: str
     name: str
@@ -60,7 +62,7 @@ class ExpectedWorkflow:
 
 def expected_workflows(session: Session) -> list[ExpectedWorkflow]:
     """All rows whose workflow was started and that are not over; trials come first."""
-    return [*_trials(session), *_players(session), *_gates(session), *_tournaments(session), *_sweeps(session)]
+    return [*_trials(session), *_players(session), *_gates(session), *_others(session)]
 
 
 def state_to_continue(session: Session, trial_id: str) -> TrialState:
@@ -163,6 +165,23 @@ def _tournaments(session: Session) -> list[ExpectedWorkflow]:
             workflow_id=(row.schedule_id and row.occasion) or tournament_workflow_id(row.id),
             name=row.name,
             trial_id=row.trial_id,
+        )
+        for row in rows
+    ]
+
+
+def _others(session: Session) -> list[ExpectedWorkflow]:
+    return [*_tournaments(session), *_sweeps(session), *_probes(session)]
+
+
+def _probes(session: Session) -> list[ExpectedWorkflow]:
+    over = [status for status in ProbeStatus if status.is_final]
+    rows = session.execute(
+        select(Probe.id, Probe.trial_id).where(Probe.status.not_in(over), Probe.workflow_started_at.is_not(None))
+    )
+    return [
+        ExpectedWorkflow(
+            kind="probe", row_id=row.id, workflow_id=probe_workflow_id(row.id), name=row.id, trial_id=row.trial_id
         )
         for row in rows
     ]

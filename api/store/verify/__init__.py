@@ -18,6 +18,7 @@ from api.store.tables import (
     ModelVersion,
     Payoff,
     Player,
+    Probe,
     RatingFit,
     Sweep,
     SweepDecision,
@@ -32,6 +33,7 @@ from api.store.verify.games import wrong_games
 from api.store.verify.generations import wrong_generations
 from api.store.verify.payoffs import wrong_payoffs
 from api.store.verify.populations import wrong_populations
+from api.store.verify.probes import wrong_probes
 from api.store.verify.ratings import wrong_ratings
 from api.store.verify.report import AuditReport, Finding, FindingKind
 from api.store.verify.rows import orphaned_rows
@@ -50,6 +52,7 @@ _CHECKS = (
     wrong_ratings,
     wrong_populations,
     wrong_sweeps,
+    wrong_probes,
 )
 
 _COUNTED = {
@@ -62,6 +65,7 @@ _COUNTED = {
     "gates": Gate,
     "rating_fits": RatingFit,
     "sweeps": Sweep,
+    "probes": Probe,
     "sweep_values": SweepValue,
     "sweep_decisions": SweepDecision,
 }

@@ -19,6 +19,7 @@ from api.store.core.engine import Sessions
 from api.store.core.events import NewEvent, append_once
 from api.store.trials.expected_workflows import ExpectedWorkflow, expected_workflows, state_to_continue
 from api.web.temporal.start_workflows import RPC_TIMEOUT
+from orchestrator.contracts.probes import ProbeState
 from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.sweeps import SweepState
 from orchestrator.contracts.tournaments import TournamentState
@@ -34,7 +35,12 @@ LOST = {
 }
 """Ends that no row knows of. A workflow that completed has recorded its end, or is about to."""
 NOT_FOUND = "not known to Temporal"
-_TYPES = {"gate": "GateWorkflow", "tournament": "TournamentWorkflow", "sweep": "SweepWorkflow"}
+_TYPES = {
+    "gate": "GateWorkflow",
+    "tournament": "TournamentWorkflow",
+    "sweep": "SweepWorkflow",
+    "probe": "ProbeWorkflow",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +130,8 @@ class LostWorkflows:
             return GateState(gate=lost.row_id, trial=lost.trial_id or "")
         if lost.kind == "tournament":
             return TournamentState(tournament=lost.row_id)
+        if lost.kind == "probe":
+            return ProbeState(probe=lost.row_id)
         if lost.kind == "sweep":
             return SweepState(sweep=lost.row_id)
         with self._sessions() as session:

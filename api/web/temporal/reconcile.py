@@ -24,7 +24,7 @@ BATCH = 100
 
 
 class Reconciler:
-    """Gives every recorded trial, tournament and sweep its workflow, and every schedule its Temporal Schedule."""
+    """Gives every trial, tournament, sweep and probe its workflow, and every schedule its Temporal Schedule."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -46,7 +46,7 @@ class Reconciler:
     async def reconcile(self) -> int:
         """Start every unstarted workflow and apply every changed schedule; returns how many."""
         services = self._services
-        starters = (services.trial_starter, services.tournament_starter, services.sweep_starter)
+        starters = (services.trial_starter, services.tournament_starter, services.sweep_starter, services.probe_starter)
         started = sum([await starter.reconcile() for starter in starters])
         started += await self._lost.restart()
         schedules = await run_in_threadpool(self._changed_schedules)

@@ -16,14 +16,16 @@ from temporalio.common import TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
-from api.schemas.enums import SweepStatus, TournamentStatus, TrialStatus
+from api.schemas.enums import ProbeStatus, SweepStatus, TournamentStatus, TrialStatus
 from api.store.core.engine import Session, Sessions
+from api.store.probes.started import mark_probe_started, probe_labels, unstarted_probes
 from api.store.sweeps.started import mark_sweep_started, sweep_labels, unstarted_sweeps
 from api.store.tables import Tournament
 from api.store.tournaments.started import mark_tournament_started, unstarted_tournaments
 from api.store.tournaments.workflow_labels import tournament_labels
 from api.store.trials.started import mark_started, unstarted_trials
 from api.store.trials.workflow_labels import trial_labels
+from orchestrator.contracts.probes import ProbeState, probe_workflow_id
 from orchestrator.contracts.queues import Queue
 from orchestrator.contracts.sweeps import SweepState, sweep_workflow_id
 from orchestrator.contracts.tournaments import TournamentState, tournament_workflow_id
@@ -81,6 +83,17 @@ SWEEPS = WorkflowKind(
     mark=mark_sweep_started,
     labels=sweep_labels,
     status=SweepStatus.PENDING.value,
+)
+
+
+PROBES = WorkflowKind(
+    workflow="ProbeWorkflow",
+    workflow_id=probe_workflow_id,
+    state=lambda row_id: ProbeState(probe=row_id),
+    unstarted=unstarted_probes,
+    mark=mark_probe_started,
+    labels=probe_labels,
+    status=ProbeStatus.PENDING.value,
 )
 
 

@@ -40,6 +40,8 @@ OPERATORS = {
     ("POST", "/api/v1/versions"),
     ("POST", "/api/v1/tournaments"),
     ("POST", "/api/v1/tournaments/{tournament_id}/cancel"),
+    ("POST", "/api/v1/probes"),
+    ("POST", "/api/v1/probes/{probe_id}/stop"),
     ("POST", "/api/v1/sweeps"),
     ("POST", "/api/v1/sweeps/{sweep_id}/pause"),
     ("POST", "/api/v1/sweeps/{sweep_id}/resume"),

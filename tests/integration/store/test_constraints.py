@@ -126,6 +126,8 @@ BREAK: dict[str, list[str]] = {
     "ck_share_links_expires_later": ["expires_at = created_at"],
     "ck_share_links_shows_one": ["trial_id = NULL, tournament_id = NULL"],
     "ck_share_links_token_sha256": ["token_sha256 = 'short'"],
+    "ck_probes_finished": ["status = 'failed'", "finished_at = now()"],
+    "ck_probes_measured": ["win_rate = 0.5"],
     "ck_sweeps_finished": ["status = 'failed'", "finished_at = now()"],
     "ck_tournaments_finished": ["status = 'completed'", "finished_at = now()"],
     "ck_trials_finished": ["status = 'failed'", "finished_at = now()"],

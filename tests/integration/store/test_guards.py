@@ -33,6 +33,7 @@ APPEND_ONLY = {
     "rating_fits",
     "ratings",
     "return_tallies",
+    "probe_trials",
     "sweep_decisions",
     "sweep_trials",
     "sweep_values",

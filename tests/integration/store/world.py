@@ -26,6 +26,8 @@ from api.store.tables import (
     ModelVersion,
     Pairing,
     PeopleGame,
+    Probe,
+    ProbeTrial,
     Rating,
     RatingCovariance,
     RatingFit,
@@ -227,6 +229,11 @@ class World(LearningRows):
         self.trial.sweep_id = sweep.id
         self.add(SweepTrial(**place, trial_id=self.trial.id, bracket=0, first_rung=0, point={"seed": 1}))
         self.add(SweepValue(**place, rung=0, trial_id=self.trial.id, commit=1, steps=10, value=0.5, source={}))
+        probe = Probe(
+            id=new_id(), project_id=self.project.id, trial_id=self.trial.id, commit=1, target={"parts": []}, spec={}
+        )
+        self.add(probe)
+        self.add(ProbeTrial(probe_id=probe.id, number=0, trial_id=self.trial.id))
         self.add(SweepDecision(**place, rung=0, verdict="go_on", reason="the only one"))
 
     def _share(self) -> None:

@@ -19,6 +19,7 @@ from api.web.app import create_app
 from lanista.client.calls import alerts as alert_calls
 from lanista.client.calls import games as game_calls
 from lanista.client.calls import league as league_calls
+from lanista.client.calls import probes as probe_calls
 from lanista.client.calls import registry as registry_calls
 from lanista.client.calls import shares as share_calls
 from lanista.client.calls import sweeps as sweep_calls
@@ -70,6 +71,7 @@ def described_calls() -> dict[str, Call[Any]]:
         tournament_calls,
         sweep_calls,
         alert_calls,
+        probe_calls,
         share_calls,
         game_calls,
     ):

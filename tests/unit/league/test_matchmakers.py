@@ -46,6 +46,14 @@ def chances(mixture: Mixture) -> dict[str, float]:
     return {o.player: o.probability for o in full_plan(mixture).opponents}
 
 
+def test_fixed_keeps_the_given_shares_and_never_plays_itself() -> None:
+    assert chances(mix("fixed", request())) == {f"m{i}": pytest.approx(1 / 3) for i in range(3)}
+    mixture = mix("fixed", request(options={"shares": {"m0": 3.0, "m2": 1.0}}))
+    assert chances(mixture) == {"m0": pytest.approx(0.75), "m2": pytest.approx(0.25)}
+    with pytest.raises(InvalidInput, match="m9"):
+        mix("fixed", request(options={"shares": {"m9": 1.0}}))
+
+
 @pytest.mark.parametrize("rule", sorted(BUILT_INS))
 def test_every_rule_falls_back_to_recorded_self_play_when_alone(rule: str) -> None:
     plan = full_plan(mix(rule, request(roster=[MAIN])))

@@ -14,6 +14,7 @@ from league.gates.sprt import Sprt
 from league.lifecycle import ResetRule, SnapshotRule
 from league.matchmaking import BUILT_INS
 from league.matchmaking.alphastar import AlphaStarOptions
+from league.matchmaking.fixed import FixedOptions
 from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.matchmaking.openai_five import OpenAiFiveOptions
 from league.matchmaking.pfsp import WEIGHTINGS
@@ -73,6 +74,7 @@ RULES: Mapping[Preset, type[Any]] = {
     Preset.ALPHASTAR: AlphaStarOptions,
     Preset.OPENAI_FIVE: OpenAiFiveOptions,
     Preset.PSRO: PsroOptions,
+    Preset.FIXED: FixedOptions,
 }
 
 

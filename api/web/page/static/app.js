@@ -23,6 +23,7 @@ const ROUTES = [
   ["/trials/:trial/promotions", "promotions"],
   ["/trials/:trial/matches", "matches"],
   ["/trials/:trial/problems", "problems"],
+  ["/trials/:trial/probes", "probes"],
   ["/players/:player", "player"],
   ["/versions/:version", "version"],
   ["/versions/:version/against/:opponent", "head_to_head"],

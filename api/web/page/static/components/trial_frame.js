@@ -13,6 +13,7 @@ const SECTIONS = [
   ["/matchmaking", "Matchmaking"],
   ["/lineage", "Lineage"],
   ["/promotions", "Promotions"],
+  ["/probes", "Probes"],
   ["/matches", "Matches"],
   ["/problems", "Problems"],
 ];

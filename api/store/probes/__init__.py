@@ -1,0 +1,1 @@
+"""Probes: fix the target, train responders, play the fresh games, and read what they reached."""
