@@ -20,7 +20,7 @@ from api.store.trials.spec import spec_of
 from league.matchmaking.psro import meta_game
 from league.ratings import nash_average
 from league.types import PlayerId, Role
-from orchestrator.spec.game import declared_team_count
+from orchestrator.spec.game import EnvPoolGame, GymnasiumGame, declared_team_count
 from orchestrator.spec.probe import NewProbeSpec
 
 LARGEST_MIXTURE = 200
@@ -60,7 +60,8 @@ def probe_mixture(session: Session, trial_id: str, spec: NewProbeSpec) -> Probe:
 def _add(
     session: Session, trial: Trial, parts: list[dict[str, Any]], spec: NewProbeSpec, *, version_id: str | None
 ) -> tuple[Probe, NewEvent]:
-    teams = declared_team_count(spec_of(trial).game)
+    game = spec_of(trial).game
+    teams = 1 if isinstance(game, GymnasiumGame | EnvPoolGame) else declared_team_count(game)
     if teams is not None and teams != 2:
         raise Conflict(
             f"a probe needs a game of two teams, in which one can exploit the other; {trial.game} has {teams}"
