@@ -230,7 +230,14 @@ class World(LearningRows):
         self.add(SweepTrial(**place, trial_id=self.trial.id, bracket=0, first_rung=0, point={"seed": 1}))
         self.add(SweepValue(**place, rung=0, trial_id=self.trial.id, commit=1, steps=10, value=0.5, source={}))
         probe = Probe(
-            id=new_id(), project_id=self.project.id, trial_id=self.trial.id, commit=1, target={"parts": []}, spec={}
+            id=new_id(),
+            project_id=self.project.id,
+            trial_id=self.trial.id,
+            version_id=self.trained.id,
+            commit=1,
+            target={"parts": []},
+            spec={},
+            tournament_id=self.tournament.id,
         )
         self.add(probe)
         self.add(ProbeTrial(probe_id=probe.id, number=0, trial_id=self.trial.id))
