@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanista.client.calls.call import Call, Listing, change, drop_none, get, path_to
@@ -10,11 +11,17 @@ if TYPE_CHECKING:
     from api.schemas.probes import Probe
 
 
-def probes(*, trial_id: str | None = None, version_id: str | None = None, page_size: int = 50) -> Listing[Probe]:
+def probes(
+    *,
+    trial_id: str | None = None,
+    version_id: str | None = None,
+    status: Sequence[str] = (),
+    page_size: int = 50,
+) -> Listing[Probe]:
     """Probes, the newest first."""
     from api.schemas.probes import Probe
 
-    query = drop_none({"trial_id": trial_id, "version_id": version_id})
+    query = drop_none({"trial_id": trial_id, "version_id": version_id, "status": list(status) or None})
     return Listing(path=path_to("probes"), item=Probe, query=query, page_size=page_size)
 
 
