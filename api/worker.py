@@ -18,6 +18,7 @@ from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
 from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.store_heartbeats import EVERY_SECONDS, HeartbeatInterceptor
 from orchestrator.temporal import connect
 from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
@@ -44,6 +45,10 @@ PASSED_THROUGH = ("pydantic", "orchestrator.contracts", "orchestrator.catalog", 
 """Modules that are loaded once, not for each workflow: inside the sandbox pydantic makes a start several times slower
 and cannot resolve the types of messages. Only orchestrator.workflows is sandboxed."""
 
+STICKY_WITHIN = timedelta(seconds=2)
+"""How long a workflow's next step waits for the worker that has the workflow in memory, before others may take it and
+replay the history. After its worker died every workflow waits so long; Temporal's default is 10 s."""
+
 
 def sandbox() -> SandboxedWorkflowRunner:
     """Temporal's workflow sandbox; the message types are passed through."""
@@ -60,14 +65,23 @@ async def run_store_worker(settings: StoreSettings) -> None:
     client = await connect(settings, keys=KeyUse, serves=True, runtime=runtime)
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:
         workers = [
-            Worker(client, task_queue=Queue.LEAGUE, workflows=WORKFLOWS, workflow_runner=sandbox()),
+            Worker(
+                client,
+                task_queue=Queue.LEAGUE,
+                workflows=WORKFLOWS,
+                workflow_runner=sandbox(),
+                sticky_queue_schedule_to_start_timeout=STICKY_WITHIN,
+            ),
             Worker(
                 client,
                 task_queue=Queue.STORE,
                 activities=store_activities(engine, artifacts, stall_seconds=settings.stall_seconds),
                 activity_executor=threads,
                 max_concurrent_activities=settings.store_slots,
-                interceptors=[LogContextInterceptor()],
+                interceptors=[LogContextInterceptor(), HeartbeatInterceptor()],
+                # by default most heartbeats are held back
+                max_heartbeat_throttle_interval=timedelta(seconds=EVERY_SECONDS),
+                default_heartbeat_throttle_interval=timedelta(seconds=EVERY_SECONDS),
                 graceful_shutdown_timeout=timedelta(seconds=5),
             ),
         ]

@@ -73,7 +73,7 @@ class Supervisor:
 
     async def _run_locked(self) -> None:
         self._write_state()  # at once, so that `status` and a second `up` see this run and not the previous one
-        ended = await asyncio.to_thread(end_leftovers, self.home)
+        ended = await asyncio.to_thread(end_leftovers, self.home, at_once=True)
         if ended:
             self._say(f"ended {ended} processes that an earlier run left behind")
         require_free(self._settings.port, host=self._settings.host, flag="--port (or LANISTA_PORT)")

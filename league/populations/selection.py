@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from league.errors import InvalidInput
 from league.populations.rules import ExploitRule, Method, ScoreOf
@@ -86,6 +85,9 @@ def p_value(own: Score, donor: Score, error: float) -> float:
     gap = donor.value - own.value
     if error == 0:
         return 0.0 if gap > 0 else 1.0
+    # imported here: a store worker that restarts need not load it, which takes a second
+    from scipy.stats import t as student
+
     return float(student.sf(gap / error, _freedom(own, donor)))
 
 

@@ -32,10 +32,14 @@ class Queue(StrEnum):
     """Short answers for a waiting person, without Ray; polled by the train worker."""
 
 
-RETRY_FOREVER = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=10))
-"""Outages end, so retries are unlimited. An activity raises a failure that can never succeed as non-retryable."""
+RETRY_FOREVER = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=4))
+"""Outages end, so retries are unlimited, and soon after one another: a league waits for the next one when the outage
+ends. An activity raises a failure that can never succeed as non-retryable."""
 RETRY_FEW_TIMES = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_attempts=4)
 """For optional work."""
+ALIVE_WITHIN = timedelta(seconds=8)
+"""How soon a store worker that died in the middle of a transaction is noticed. It sends heartbeats by itself
+(`orchestrator.store_heartbeats`); without them the time limit of the attempt would have to pass, up to minutes."""
 NO_RETRY = RetryPolicy(maximum_attempts=1)
 """The workflow decides about the next attempt: see `orchestrator.workflows.retries`."""
 
@@ -52,8 +56,9 @@ class ActivityStub(Generic[Message, Result]):
     message: type[Message]
     result: type[Result]
     start_to_close: timedelta = timedelta(seconds=20)
-    """The time limit of one attempt, after which a dead worker is noticed; the default suits a short transaction."""
+    """The time limit of one attempt; the default suits a short transaction."""
     heartbeat: timedelta | None = None
+    """How long an attempt may be silent; ALIVE_WITHIN on the store's queue where this is None."""
     retry: RetryPolicy = field(default_factory=lambda: RETRY_FOREVER)
     urgency: Callable[[Message], int] | None = None
     """Priority from 1, served first, to 5; 3 where this is None. Tasks of equal priority are served in order."""
@@ -71,7 +76,7 @@ class ActivityStub(Generic[Message, Result]):
             result_type=self.result,
             task_queue=self.queue,
             start_to_close_timeout=self.start_to_close,
-            heartbeat_timeout=self.heartbeat,
+            heartbeat_timeout=self.heartbeat or (ALIVE_WITHIN if self.queue is Queue.STORE else None),
             retry_policy=self.retry,
             priority=Priority(priority_key=self.urgency(message)) if self.urgency else Priority.default,
             summary=summary_line(self.summary(message)) if self.summary else None,

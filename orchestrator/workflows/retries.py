@@ -40,6 +40,8 @@ MAX_UNKNOWN_FAILURES = 5
 """Failures of user code or of an unknown kind in a row before retrying ends: a bug does not go away."""
 FAILURES_PER_RUN = 50
 """Failed attempts after which a workflow continues as new: an outage may last for weeks, a history must stay small."""
+OUTAGE_TRIES = 40
+"""Attempts at most 8 s apart, five minutes in all, before the delays of a longer outage of the artifact store grow."""
 NON_RETRYABLE = frozenset({Failure.BAD_INPUT, Failure.NOT_FOUND})
 HANDLED_BY_CALLER = frozenset({Failure.DAMAGED_CHECKPOINT})
 MAY_BE_A_BUG = frozenset({Failure.USER_CODE, Failure.UNKNOWN})
@@ -165,7 +167,11 @@ def _same_error(before: str, now: str) -> bool:
 def _delay(failure: Failure, tries: int) -> timedelta:
     """No delay for a lost process, unless it is lost again and again; exponential delays for other failures."""
     doubled = 2.0 ** min(tries - 1, 8)
-    if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE, Failure.KEY_UNKNOWN):
+    if failure in (Failure.STORE_FULL, Failure.STORE_UNAVAILABLE):
+        # most outages last for minutes, and the league waits for the next attempt when one ends
+        longer = 2.0 ** min(max(0, tries - OUTAGE_TRIES), 8)
+        return timedelta(seconds=min(300.0, min(8.0, doubled) * longer))
+    if failure is Failure.KEY_UNKNOWN:
         return timedelta(seconds=min(300.0, 5.0 * doubled))
     if failure is Failure.NO_GAMECORE:
         return timedelta(seconds=1)  # each attempt waits by itself, and longer each time

@@ -25,6 +25,10 @@ PRIVATE = 0o077
 FIRST_DELAY, LONGEST_DELAY = 0.25, 10.0
 HEALTHY_AFTER = 60.0
 """Seconds. After a run this long the back-off starts from the first delay."""
+LEAST_CPU_SECONDS = 0.5
+"""CPU time by which a process that is not ready yet shows that it is only slow."""
+LONGEST_START = 1800.0
+"""Seconds; a part that computes for so long without becoming ready is started again all the same."""
 FAILING_AFTER = 4
 """Consecutive exits after which `status` calls the child failing."""
 
@@ -49,7 +53,8 @@ class ChildSpec:
     identity: dict[str, Any] = field(default_factory=dict)
     address: str = ""
     ready_within: float = 180.0
-    """Seconds after which a part is started again; its imports alone take a minute on a machine with other work."""
+    """Seconds after which a part is started again, unless its process still computes: its imports alone take minutes on
+    a machine with much other work, and a part that is ended during them would begin them anew, for ever."""
 
 
 Announce = Callable[[str, str], None]
@@ -73,6 +78,7 @@ class Child:
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._consecutive_exits = 0
+        self._cpu_seconds = 0.0
 
     def start(self, needs: list[Child]) -> asyncio.Task[None]:
         """Start the part and keep it running; the task ends after `stop`, or with an error that is a bug."""
@@ -109,6 +115,7 @@ class Child:
         except Exception as error:  # whatever the reason, the next attempt comes after the back-off
             return f"could not be started: {error}"
         self.starts += 1
+        self._cpu_seconds = 0.0
         # a failing part is shown as failing until it is ready, also while it is retried
         self._change(
             "failing" if self.state.state == "failing" else "starting",
@@ -147,14 +154,32 @@ class Child:
                     if time.monotonic() > usual and not said:
                         said = True
                         self._announce(self.spec.name, f"takes longer than usual, still waiting: {progress}")
-                if time.monotonic() > deadline:
-                    raise NotReady(f"not ready within {self.spec.ready_within:g} s")
+                deadline = self._checked(deadline, usual)
                 await asyncio.sleep(0.1)
             await asyncio.to_thread(self.spec.when_ready)
         except NotReady:
             raise
         except Exception as error:  # for example a refused password or a failed migration
             raise NotReady(f"could not be set up: {error}") from error
+
+    def _checked(self, deadline: float, usual: float) -> float:
+        """The deadline, a later one if it has passed while the process computes; else raises NotReady."""
+        now = time.monotonic()
+        if now <= deadline:
+            return deadline
+        if now < usual + LONGEST_START and self._computes():
+            return now + self.spec.ready_within
+        raise NotReady(f"not ready within {self.spec.ready_within:g} s")
+
+    def _computes(self) -> bool:
+        """Whether the process has used CPU time since this was last asked; one that hangs uses none."""
+        try:
+            times = psutil.Process(self._process.pid).cpu_times() if self._process else None
+        except psutil.Error:
+            return False
+        used = times.user + times.system if times else 0.0
+        before, self._cpu_seconds = self._cpu_seconds, used
+        return used - before > LEAST_CPU_SECONDS
 
     async def _spawn(self) -> asyncio.subprocess.Process:
         ready_file = self._home.ready_file(self.spec.name)

@@ -34,12 +34,18 @@ def _is_marked(process: psutil.Process, home: Home) -> bool:
         return False
 
 
-def end_leftovers(home: Home, *, patience: float = 10.0) -> int:
-    """End processes of an earlier supervisor, first by SIGTERM or SIGINT so that Postgres can close its files."""
+def end_leftovers(home: Home, *, patience: float = 10.0, at_once: bool = False) -> int:
+    """End processes of an earlier supervisor, first by SIGTERM or SIGINT so that Postgres can close its files.
+
+    `at_once`: a league waits for the next start. Everything but Postgres is killed: each part survives that, and
+    workers would wait for generations under way that the next start makes again.
+    """
     found = leftovers(home)
-    _signal(found, signal.SIGTERM)
+    databases = [process for process in found if _name(process) == "postgres"]
+    others = [process for process in found if process not in databases]
+    _signal(others, signal.SIGKILL if at_once else signal.SIGTERM)
     # SIGTERM makes Postgres wait for its clients; SIGINT is its fast shutdown
-    _signal((process for process in found if _name(process) == "postgres"), signal.SIGINT)
+    _signal(databases, signal.SIGINT)
     _wait_gone(found, patience)
     deadline = time.monotonic() + patience
     while (remaining := leftovers(home)) and time.monotonic() < deadline:

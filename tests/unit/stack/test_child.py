@@ -21,6 +21,7 @@ from lanista.stack.processes import child as child_module
 from lanista.stack.processes.child import FAILING_AFTER, Child, ChildSpec
 
 SLEEPER = "import time; time.sleep(60)"
+BUSY = "while True: pass"
 POLITE = """
 import signal, sys, time, pathlib
 def leave(*_):
@@ -178,6 +179,18 @@ async def test_a_part_that_says_it_is_on_its_way_is_not_ended(stage: Stage) -> N
         await stage.until(child, "ready")
         assert child.state.restarts == 0
         assert stage.said == ["takes longer than usual, still waiting: recovers"]
+
+
+async def test_a_part_that_still_computes_is_not_ended(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_module, "LEAST_CPU_SECONDS", 0.001)
+    began = asyncio.get_running_loop().time()
+
+    async def slowly() -> bool:
+        return asyncio.get_running_loop().time() - began > 7.0
+
+    async with stage.alive(stage.child(BUSY, is_ready=slowly, ready_within=2.0)) as child:
+        await stage.until(child, "ready")
+        assert child.state.restarts == 0
 
 
 async def test_progress_that_stops_is_an_end(stage: Stage) -> None:

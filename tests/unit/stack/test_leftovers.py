@@ -16,6 +16,16 @@ from lanista.stack.logs import rotate_log
 from lanista.stack.processes.leftovers import MARK, end_leftovers, leftovers
 
 SLEEPER = "import sys, time; print('up', flush=True); time.sleep(60)"
+TIDY = """
+import pathlib, signal, sys, time
+def close(*_):
+    pathlib.Path({0!r}).touch()
+    sys.exit(0)
+signal.signal(signal.SIGTERM, close)
+signal.signal(signal.SIGINT, close)
+print("up", flush=True)
+time.sleep(60)
+"""
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEPER}"
 
 
@@ -28,8 +38,10 @@ def started() -> Iterator[list[subprocess.Popen[str]]]:
         process.communicate()
 
 
-def start(started: list[subprocess.Popen[str]], program: str, mark: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", program]
+def start(
+    started: list[subprocess.Popen[str]], program: str, mark: str, python: str = sys.executable
+) -> subprocess.Popen[str]:
+    command = [python, "-c", program]
     process = subprocess.Popen(command, env={**os.environ, MARK: mark}, stdout=subprocess.PIPE, text=True)
     started.append(process)
     assert process.stdout is not None and process.stdout.readline() == "up\n"
@@ -46,6 +58,19 @@ def test_only_processes_of_this_folder_are_found_and_ended(
     assert end_leftovers(home, patience=2.0) == 2
     assert leftovers(home) == []
     assert psutil.pid_exists(other.pid) and other.poll() is None
+
+
+def test_a_new_start_kills_at_once_and_lets_only_postgres_close_its_files(
+    tmp_path: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    home = Home(tmp_path / "mine")
+    postgres = tmp_path / "postgres"
+    postgres.symlink_to(sys.executable)
+    start(started, TIDY.format(str(tmp_path / "worker-closed")), str(home.root))
+    start(started, TIDY.format(str(tmp_path / "database-closed")), str(home.root), python=str(postgres))
+    assert end_leftovers(home, patience=60.0, at_once=True) == 2
+    assert leftovers(home) == []
+    assert (tmp_path / "database-closed").exists() and not (tmp_path / "worker-closed").exists()
 
 
 def test_nothing_left_is_nothing_ended(tmp_path: Path) -> None:

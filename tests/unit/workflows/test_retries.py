@@ -6,7 +6,7 @@ import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
 
 from orchestrator.contracts.errors import Failure
-from orchestrator.workflows.retries import classify_failure, lost_steps
+from orchestrator.workflows.retries import OUTAGE_TRIES, _delay, classify_failure, lost_steps
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,14 @@ def test_a_silent_worker_and_a_long_attempt_are_told_apart(kind: TimeoutType, fa
 )
 def test_steps_are_lost_with_the_attempt(cause: BaseException | None, lost: int) -> None:
     assert lost_steps(failed(cause)) == lost
+
+
+@pytest.mark.parametrize("failure", [Failure.STORE_FULL, Failure.STORE_UNAVAILABLE])
+def test_attempts_follow_closely_in_an_outage_of_minutes_and_rarely_in_one_of_days(failure: Failure) -> None:
+    delays = [_delay(failure, tries).total_seconds() for tries in range(1, OUTAGE_TRIES + 20)]
+    assert delays[:6] == [1, 2, 4, 8, 8, 8]
+    assert max(delays[:OUTAGE_TRIES]) == 8 and sum(delays[:OUTAGE_TRIES]) > 300
+    assert delays == sorted(delays) and delays[-1] == 300
 
 
 def failed(cause: BaseException | None) -> ActivityError:
