@@ -1,177 +1,130 @@
-"""Kill every part of a training league at random moments and count what was lost, doubled or orphaned."""
+"""Hit a training league with faults of every kind, in pieces that are resumed; count what was lost, doubled or damaged.
+
+A piece is a league of its own, with its own audits. Rows are kept in `benchmarks/results/chaos.json`, written after
+each fault: a call continues where another was stopped, and makes faults until there are `--kills` in all.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
-import random
-import signal
+import subprocess
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+from pathlib import Path
 
-import psutil
+from benchmarks.faults.campaign.plan import FAULTS_A_PIECE, GROUNDS, ground_of, plan_piece
+from benchmarks.faults.campaign.tally import FILE, Row, audited, read_rows, summed, write_rows
+from benchmarks.faults.grounds.ground import Ground, Skipped
+from benchmarks.faults.grounds.older_code import OlderCode
+from benchmarks.faults.grounds.outside_stores import OutsideStores
+from benchmarks.faults.grounds.own_clocks import OwnClocks
+from benchmarks.faults.grounds.small_disk import SmallDisk
+from benchmarks.faults.grounds.two_hosts import TwoHosts
+from benchmarks.faults.striking import say
 
-from benchmarks.stacks.local_stack import LocalStack, local_stack
-from lanista.stack.processes.leftovers import leftovers
-
-CHILDREN = ("store-worker", "train-worker", "api", "temporal", "postgres")
-KINDS = (*CHILDREN, "ray actor", "ray head", "supervisor", "everything")
-LEAST_EACH, EVERYTHING, LEAST_KILLS = 4, 2, 40
-SPEC: dict[str, Any] = {
-    "game": {"id": "connect_four"},
-    "model": {"id": "mlp", "hidden": [64, 64]},
-    "seed": 5,
-    "league": {
-        "preset": "alphastar",
-        "players": [
-            {"name": "main", "role": "main"},
-            {"name": "second-main", "role": "main"},
-            {"name": "main-exploiter", "role": "main_exploiter"},
-            {"name": "league-exploiter", "role": "league_exploiter"},
-        ],
-        "snapshot": {"min_steps": 400_000, "win_rate": 0.6, "max_steps": 800_000},
-        "champion_gate": {"test": "sprt", "elo0": 0, "elo1": 35, "alpha": 0.05, "beta": 0.05, "max_pairs": 200},
-    },
-    "generation": {"steps": 200_000, "tables": 512},
+MADE: dict[str, type[Ground]] = {
+    "small disk": SmallDisk,
+    "outside stores": OutsideStores,
+    "own clocks": OwnClocks,
+    "two hosts": TwoHosts,
+    "older code": OlderCode,
 }
+REPOSITORY = Path(__file__).parents[2]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
-    arguments = parser.parse_args()
-    with local_stack() as stack:
-        result = Chaos(stack, random.Random(arguments.seed), arguments.minutes * 60).run()
+    arguments = parser().parse_args()
+    campaign = Campaign(arguments.file, arguments.folder, arguments.grounds, arguments.piece)
+    campaign.run(arguments.kills)
+    result = summed(read_rows(arguments.file))
     print(json.dumps(result) if arguments.json else "\n".join(f"{key}: {value}" for key, value in result.items()))
-    sys.exit(0 if result["lost"] == result["doubled"] == result["orphaned"] == 0 and result["audit"] == 0 else 1)
+    whole = result["audits_clean"] == result["audits"] and not result["lost"] + result["doubled"] + result["orphaned"]
+    sys.exit(0 if whole and not result["damaged"] else 1)
 
 
-def plan_kills(seconds: float, rng: random.Random) -> list[tuple[float, str]]:
-    """When to kill what: each kind often enough, at random moments, none in the last tenth."""
-    kinds = [kind for kind in KINDS if kind != "everything" for _ in range(LEAST_EACH)]
-    kinds += ["everything"] * EVERYTHING
-    while len(kinds) < LEAST_KILLS:
-        kinds.append(rng.choice(KINDS[:-1]))
-    rng.shuffle(kinds)
-    moments = sorted(rng.uniform(0, seconds * 0.9) for _ in kinds)
-    return list(zip(moments, kinds, strict=True))
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("--kills", type=int, default=0, help="faults there shall be in all; 0 only adds up the rows")
+    found.add_argument("--piece", type=int, default=FAULTS_A_PIECE, help="faults of a piece that begins")
+    found.add_argument("--grounds", type=grounds, default=GROUNDS, help=f"some of {', '.join(GROUNDS)}, by commas")
+    found.add_argument("--file", type=Path, default=FILE, help="the rows so far; new ones are added")
+    found.add_argument("--folder", type=Path, default=REPOSITORY / "build" / "chaos", help="data of a piece under way")
+    found.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
+    return found
 
 
-class Chaos:
-    """One run: an undisturbed start for comparison, the kills, and the count of losses afterwards."""
-
-    def __init__(self, stack: LocalStack, rng: random.Random, seconds: float) -> None:
-        self.stack = stack
-        self.rng = rng
-        self.seconds = seconds
-        self.kills: Counter[str] = Counter()
-        self.recoveries: list[float] = []
-
-    def run(self) -> dict[str, Any]:
-        trial = self.stack.start_trial(SPEC)
-        calm = self._calm_rate(trial)
-        say(f"undisturbed: {calm:,.0f} steps/s")
-        steps, began = self._steps(trial), time.monotonic()
-        for moment, kind in plan_kills(self.seconds, self.rng):
-            time.sleep(max(0.0, began + moment - time.monotonic()))
-            self._kill(kind, trial)
-        time.sleep(max(0.0, began + self.seconds - time.monotonic()))
-        rate = (self._steps(trial) - steps) / (time.monotonic() - began)
-        self.stack.call("POST", f"/trials/{trial}/stop", {"mode": "drain"})
-        self._wait_until(lambda: self._status(trial) == "stopped", 180, "the trial to stop")
-        return self._account(trial, rate / calm)
-
-    def _calm_rate(self, trial: str) -> float:
-        self._wait_until(lambda: self._generations(trial) >= 4, 180, "the first generations")
-        steps, began = self._steps(trial), time.monotonic()
-        time.sleep(min(60.0, self.seconds / 4))
-        return (self._steps(trial) - steps) / (time.monotonic() - began)
-
-    def _kill(self, kind: str, trial: str) -> None:
-        """Kill, bring back what cannot come back by itself, and wait for the next committed generation."""
-        before = self._generations(trial)
-        killed = time.monotonic()
-        self._strike(kind)
-        self.kills[kind] += 1
-        if kind in ("supervisor", "everything"):
-            self.stack.up()
-        self._wait_until(lambda: self._generations(trial) > before, 180, f"a generation after killing {kind}")
-        self.recoveries.append(time.monotonic() - killed)
-        say(f"killed {kind}: next generation after {self.recoveries[-1]:.1f} s ({sum(self.kills.values())} kills)")
-
-    def _strike(self, kind: str) -> None:
-        state = self.stack.home.read_state()
-        assert state is not None
-        if kind in CHILDREN:
-            pid = state.children[kind].pid
-            self._signal([pid] if pid else [])
-        elif kind == "ray head":
-            self._signal(self._named(lambda name: "gcs_server" in name))
-        elif kind == "ray actor":
-            actors = self._named(lambda name: name.startswith("ray::") and "IDLE" not in name and "Agent" not in name)
-            self._signal([self.rng.choice(actors)] if actors else [])
-        else:
-            everyone = leftovers(self.stack.home) if kind == "everything" else []
-            self._signal([state.pid, *(process.pid for process in everyone)])
-
-    def _named(self, matches: Callable[[str], bool]) -> list[int]:
-        found = []
-        for process in leftovers(self.stack.home):
-            with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-                if matches(process.name()) or matches((process.cmdline() or [""])[0]):
-                    found.append(process.pid)
-        return found
-
-    @staticmethod
-    def _signal(pids: list[int]) -> None:
-        for pid in pids:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-    def _account(self, trial: str, share: float) -> dict[str, Any]:
-        audit = json.loads(self.stack.lanista("audit", "--json", check=False))
-        players = self.stack.rows("SELECT player_id, count(*) FROM generations WHERE trial_id = %s GROUP BY 1", trial)
-        return {
-            "kills": sum(self.kills.values()),
-            "kills_by_kind": dict(self.kills),
-            "generations": self._generations(trial),
-            "fewest_by_a_player": min(count for _, count in players) if len(players) == 4 else 0,
-            "lost": audit["lost"],
-            "doubled": audit["doubled"],
-            "orphaned": audit["orphaned"],
-            "damaged": audit["damaged"],
-            "audit": 0 if audit["ok"] else 1,
-            "longest_recovery_s": round(max(self.recoveries), 1),
-            "throughput_share": round(share, 3),
-        }
-
-    def _generations(self, trial: str) -> int:
-        return int(self.stack.rows("SELECT count(*) FROM generations WHERE trial_id = %s", trial)[0][0])
-
-    def _steps(self, trial: str) -> int:
-        return int(self.stack.rows("SELECT steps FROM trials WHERE id = %s", trial)[0][0])
-
-    def _status(self, trial: str) -> str:
-        return str(self.stack.rows("SELECT status FROM trials WHERE id = %s", trial)[0][0])
-
-    @staticmethod
-    def _wait_until(check: Callable[[], bool], patience: float, what: str) -> None:
-        deadline = time.monotonic() + patience
-        while not check():
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"waited {patience:g} s for {what}")
-            time.sleep(0.25)
+def grounds(text: str) -> tuple[str, ...]:
+    chosen = tuple(text.split(","))
+    if unknown := [name for name in chosen if name not in GROUNDS]:
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: allowed are {', '.join(GROUNDS)}")
+    return chosen
 
 
-def say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+class Campaign:
+    """Pieces one after another, until there are enough faults."""
+
+    def __init__(self, file: Path, folder: Path, grounds: tuple[str, ...], faults_a_piece: int) -> None:
+        self._file = file
+        self._folder = folder
+        self._grounds = grounds
+        self._faults_a_piece = faults_a_piece
+        self._rows = read_rows(file)
+
+    def run(self, kills: int) -> None:
+        skipped: set[str] = set()
+        while self._made() < kills and len(skipped) < len(self._grounds):
+            row = self._next(kills - self._made(), skipped)
+            try:
+                self._run_piece(row)
+            except Skipped as reason:
+                say(f"skipped the faults of {row['ground']}: {reason}")
+                skipped.add(row["ground"])
+                self._rows.remove(row)
+
+    def _made(self) -> int:
+        return sum(len(audited(row)) for row in self._rows)
+
+    def _next(self, wanted: int, skipped: set[str]) -> Row:
+        """The piece that was stopped, if its data is still there; else a new one."""
+        if self._rows and self._rows[-1]["state"] == "running":
+            row = self._rows[-1]
+            if self._folder_of(row).exists():
+                return row
+            say(f"piece {row['piece']} cannot be continued: its data is gone; faults since its last audit do not count")
+            row["faults"], row["state"] = audited(row), "abandoned"
+        piece = max((row["piece"] for row in self._rows), default=0) + 1
+        ground = ground_of(piece, tuple(name for name in self._grounds if name not in skipped))
+        plan = plan_piece(piece, ground, min(self._faults_a_piece, max(1, wanted)))
+        row = {"piece": piece, "ground": ground, "state": "running", "commit": commit(), "cpus": os.cpu_count()}
+        row |= {"plan": plan, "faults": [], "audits": [], "seconds": 0.0, "steps": 0, "generations": 0}
+        self._rows.append(row)
+        return row
+
+    def _folder_of(self, row: Row) -> Path:
+        return self._folder / f"piece-{row['piece']}"
+
+    def _run_piece(self, row: Row) -> None:
+        from benchmarks.faults.campaign.piece import Piece  # imports the store, which --kills 0 does not need
+
+        folder = self._folder_of(row)
+        ground = MADE[row["ground"]](folder)
+        say(f"piece {row['piece']} on {row['ground']}: {len(row['plan']) - len(row['faults'])} faults")
+        Piece(row, ground, self._save).run()
+        ground.close()
+        row.pop("plan")
+        row.pop("trial")
+        self._save()
+
+    def _save(self) -> None:
+        write_rows(self._rows, self._file)
+
+
+def commit() -> str:
+    done = subprocess.run(
+        ["git", "-C", str(REPOSITORY), "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True
+    )
+    return done.stdout.strip()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.faults.chaos import Chaos, say
+from benchmarks.faults.striking import Striker, say
 from benchmarks.stacks.gamecores import SPEC, Gamecores
 from benchmarks.stacks.local_stack import LocalStack, local_stack
 from benchmarks.stacks.served_champion import ServedChampion
@@ -100,11 +100,11 @@ def summed(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return total
 
 
-class GatewayChaos(Chaos):
+class GatewayChaos(Striker):
     """One run: kills in turn, each followed by work that is done, then the count."""
 
     def __init__(self, stack: LocalStack, rng: random.Random, games: Gamecores) -> None:
-        super().__init__(stack, rng, 0.0)
+        super().__init__(stack, rng)
         self._games = games
 
     def kill_and_count(self, kills: int, served_games: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.faults.chaos import KINDS, Chaos, say
+from benchmarks.faults.striking import KINDS, Striker, say
 from benchmarks.results_file import write_results
 from benchmarks.stacks.local_stack import local_stack
 
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write the result to benchmarks/results")
     arguments = parser.parse_args()
     with local_stack() as stack:
-        result = SweepKills(stack, random.Random(arguments.seed), 0.0).run_sweep(arguments.kills)
+        result = SweepKills(stack, random.Random(arguments.seed)).run_sweep(arguments.kills)
     if arguments.save:
         write_results(FILE, result)
     print(json.dumps(result) if arguments.json else "\n".join(f"{key}: {value}" for key, value in result.items()))
@@ -56,7 +56,7 @@ def main() -> None:
     sys.exit(0 if good and result["status"] == "completed" else 1)
 
 
-class SweepKills(Chaos):
+class SweepKills(Striker):
     """One sweep, killed while it runs."""
 
     def run_sweep(self, kills: int) -> dict[str, Any]:

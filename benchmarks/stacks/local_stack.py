@@ -24,6 +24,10 @@ from lanista.stack.ports import unused_port
 class LocalStack:
     """`lanista` commands, REST calls and rows of one local stack."""
 
+    python = sys.executable
+    cwd: Path | None = None
+    """The folder whose code runs; by default that of the caller."""
+
     def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
         # stacks that start at the same time would take the same port for games
         self._settings = {"LANISTA_GATEWAY_PORT": str(unused_port()), **settings}
@@ -31,10 +35,10 @@ class LocalStack:
         self.port = unused_port()
 
     def lanista(self, *arguments: str, check: bool = True) -> str:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("LANISTA_", "RAY_"))}
         done = subprocess.run(
-            [sys.executable, "-m", "lanista", *arguments, "--home", str(self.home.root)],
-            env={**clean, **self._settings},
+            [self.python, "-m", "lanista", *arguments, "--home", str(self.home.root)],
+            env=self._environment(),
+            cwd=self.cwd,
             capture_output=True,
             text=True,
         )
@@ -42,8 +46,30 @@ class LocalStack:
             raise RuntimeError(f"lanista {arguments[0]}: {done.stdout}{done.stderr}")
         return done.stdout
 
+    def _environment(self) -> dict[str, str]:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("LANISTA_", "RAY_"))}
+        return {**clean, **self._settings}
+
     def up(self) -> None:
         self.lanista("up", "--detach", "--port", str(self.port))
+
+    def start(self, patience: float = 900.0) -> None:
+        """Start the stack and wait for it, also on a machine with much other work: `up` gives up after two minutes."""
+        with self.home.log_file("supervisor").open("ab") as log:
+            supervisor = subprocess.Popen(
+                [self.python, "-m", "lanista", "up", "--port", str(self.port), "--home", str(self.home.root)],
+                env=self._environment(),
+                cwd=self.cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + patience
+        while not ((state := self.home.live_state()) and state.ready and state.pid == supervisor.pid):
+            if supervisor.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the stack did not start: {self.home.last_log_lines('supervisor')}")
+            time.sleep(0.1)
 
     def down(self) -> None:
         self.lanista("down", check=False)

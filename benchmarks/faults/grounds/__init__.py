@@ -1,0 +1,1 @@
+"""Where a piece's league runs: what surrounds the stack, so that a fault can be made there."""
