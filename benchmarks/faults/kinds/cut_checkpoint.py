@@ -21,7 +21,9 @@ def cut_checkpoint(arena: Arena) -> Struck:
     The audit would rightly call the file damaged for ever. A crew that holds the weights in memory does not read it,
     so the train worker is killed too: its successor has to.
     """
-    player, uri, sha256 = arena.rng.choice(arena.stack.rows(NEWEST, arena.trial))
+    learning = arena.by_player()  # a snapshot never commits again
+    newest = [row for row in arena.stack.rows(NEWEST, arena.trial) if str(row[0]) in learning]
+    player, uri, sha256 = arena.rng.choice(newest)
     file = Path(str(uri).removeprefix("file://"))
     whole = file.read_bytes()
     mode = file.stat().st_mode
