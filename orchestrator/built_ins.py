@@ -47,6 +47,11 @@ GAMES: Mapping[str, BuiltIn] = {
     "soccer": BuiltIn(
         "workers.games.builtin.soccer:Soccer", "Soccer on a small grid, two against two", opening_plies=0
     ),
+    "slime_volley": BuiltIn(
+        "workers.games.builtin.slime_volley:SlimeVolley",
+        "Slime volleyball, the physics of slimevolleygym; both seats choose at once",
+        opening_plies=0,
+    ),
     "openspiel": BuiltIn("workers.games.adapters.openspiel:OpenSpielGame", "Any game of OpenSpiel, by its name"),
     "pettingzoo_aec": BuiltIn("workers.games.adapters.pettingzoo:AecGame", "Any turn-based PettingZoo game"),
     "pettingzoo_parallel": BuiltIn(

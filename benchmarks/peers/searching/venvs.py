@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TOOLS = {
     "jax": ("jax==0.10.2", "pgx==2.6.0", "mctx==0.0.71"),
     "bitbully": ("bitbully==0.0.79",),
+    "slimevolleygym": ("slimevolleygym==0.1.0", "gym==0.26.2", "numpy==1.26.4", "opencv-python-headless==4.10.0.84"),
 }
 """What is installed for each. bitbully is under the AGPL: it is a program of its own, and nothing depends on it."""
 

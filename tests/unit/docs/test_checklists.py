@@ -41,7 +41,7 @@ from workers.games.names import make_game
 
 choice = parse_trial("game: {id: nim}").spec.game
 assert isinstance(choice, BuiltInGame), choice
-assert b'"Nim"' in _catalog() and b'"soccer","nim"' in _catalog().replace(b" ", b""), "not in GET /catalog"
+assert b'"Nim"' in _catalog() and b'"slime_volley","nim"' in _catalog().replace(b" ", b""), "not in GET /catalog"
 assert game_opening_plies("nim") == 3
 game = make_game(choice.id, 4, **choice.component.options)
 game.reset(np.arange(4, dtype=np.uint64))

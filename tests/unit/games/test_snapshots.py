@@ -19,6 +19,7 @@ COPYING = [
     ("two_step", {}),
     ("signals", {}),
     ("soccer", {}),
+    ("slime_volley", {}),
     ("openspiel", {"game": "hex(board_size=3)"}),
     ("openspiel", {"game": "pig"}),
 ]
