@@ -11,8 +11,22 @@ from typing import Any
 
 from benchmarks.nash_conv.pools import Point
 
-COLOURS = {"self_play": "#c2410c", "pfsp": "#2563eb", "psro": "#15803d"}
+COLOURS = {
+    "self_play": "#c2410c",
+    "fictitious": "#a16207",
+    "pfsp": "#2563eb",
+    "alphastar": "#7c3aed",
+    "openai_five": "#0e7490",
+    "psro": "#15803d",
+    "mmd": "#be185d",
+    "anchored": "#4d7c0f",
+    "openspiel-cfr": "#111827",
+    "openspiel-nfsp": "#64748b",
+    "openspiel-psro": "#0f766e",
+}
 WIDTH, HEIGHT, LEFT, TOP, GAP = 400, 260, 62, 56, 70
+LEGEND = 230
+"""Width of one entry of the legend."""
 LOWEST, HIGHEST = 0.005, 4.0
 """Ends of the logarithmic axis; values outside are drawn at the nearer end."""
 
@@ -26,24 +40,30 @@ class Curve:
     points: Sequence[Point]
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values: a point is its steps, the last version's NashConv and the mixture's."""
-        points = [[point.steps, round(point.last, 4), round(point.mixture, 4)] for point in self.points]
+        """As plain values: a point is its steps, the last version's NashConv, the mixture's, and its seconds."""
+        points = [[each.steps, round(each.last, 4), round(each.mixture, 4), each.seconds] for each in self.points]
         return {"preset": self.preset, "seed": self.seed, "points": points}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Curve:
         """What `to_json` wrote."""
-        points = [Point(steps=steps, last=last, mixture=mixture) for steps, last, mixture in values["points"]]
+        points = [
+            Point(steps=steps, last=last, mixture=mixture, seconds=seconds)
+            for steps, last, mixture, seconds in values["points"]
+        ]
         return cls(preset=values["preset"], seed=values["seed"], points=points)
 
 
-def draw(curves: Mapping[str, Sequence[Curve]], goal: float) -> str:
+def draw(curves: Mapping[str, Sequence[Curve]], goals: Mapping[str, float]) -> str:
     """The whole picture. Lines are means over the seeds, bands reach from the least to the greatest."""
-    width, height = LEFT + len(curves) * (WIDTH + GAP), TOP + HEIGHT + 92
+    presets = list(dict.fromkeys(each.preset for found in curves.values() for each in found))
+    width = LEFT + len(curves) * (WIDTH + GAP)
+    rows = -(-len(presets) // max(1, (width - LEFT) // LEGEND))
+    height = TOP + HEIGHT + 46 + 46 * rows
     parts = [f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
     for number, (game, found) in enumerate(curves.items()):
-        parts += _panel(LEFT + number * (WIDTH + GAP), game, found, goal)
-    parts += _legend(TOP + HEIGHT + 62, list(dict.fromkeys(each.preset for found in curves.values() for each in found)))
+        parts += _panel(LEFT + number * (WIDTH + GAP), game, found, goals[game])
+    parts += _legend(TOP + HEIGHT + 62, presets, width)
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
@@ -56,7 +76,8 @@ def draw(curves: Mapping[str, Sequence[Curve]], goal: float) -> str:
 
 
 def _panel(left: int, game: str, curves: Sequence[Curve], goal: float) -> list[str]:
-    most = max(point.steps for curve in curves for point in curve.points)
+    timed = all(curve.points[-1].seconds > 0 for curve in curves)
+    most = max(_x(point, timed=timed) for curve in curves for point in curve.points)
     title = escape(game.replace("_", " "))
     parts = [_text(left, TOP - 30, title, size=15, weight=600), _text(left, TOP - 12, "NashConv, lower is better")]
     for value in (0.01, 0.03, 0.1, 0.3, 1, 3):
@@ -66,17 +87,37 @@ def _panel(left: int, game: str, curves: Sequence[Curve], goal: float) -> list[s
         ]
     parts.append(_line(left, _y(goal), left + WIDTH, _y(goal), "#6b7280", dash="2 4"))
     for share in (0, 0.25, 0.5, 0.75, 1):
-        parts.append(_text(left + share * WIDTH, TOP + HEIGHT + 18, f"{share * most / 1000:,.0f}k", "middle"))
-    parts.append(_text(left + WIDTH / 2, TOP + HEIGHT + 38, "environment steps", "middle"))
+        words = f"{share * most / 60:.3g}" if timed else f"{share * most / 1000:,.0f}k"
+        parts.append(_text(left + share * WIDTH, TOP + HEIGHT + 18, words, "middle"))
+    words = "minutes of training" if timed else "environment steps"
+    parts.append(_text(left + WIDTH / 2, TOP + HEIGHT + 38, words, "middle"))
     for preset in dict.fromkeys(curve.preset for curve in curves):
-        parts += _preset(left, most, preset, [curve for curve in curves if curve.preset == preset])
+        parts += _preset(left, most, [curve for curve in curves if curve.preset == preset], timed=timed)
     return parts
 
 
-def _preset(left: int, most: int, preset: str, curves: Sequence[Curve]) -> list[str]:
-    colour = COLOURS.get(preset, "#6b7280")
-    rows = list(zip(*(curve.points for curve in curves), strict=True))
-    places = [left + WIDTH * row[0].steps / most for row in rows]
+def _x(point: Point, *, timed: bool) -> float:
+    return point.seconds if timed else point.steps
+
+
+def _rows(curves: Sequence[Curve], *, timed: bool) -> list[tuple[float, list[Point]]]:
+    """Places with the points of all seeds there: the last point of each up to the place.
+
+    Seeds that were trained for a time have their points at different places.
+    """
+    first = max(_x(curve.points[0], timed=timed) for curve in curves)
+    places = sorted({_x(point, timed=timed) for curve in curves for point in curve.points})
+    return [
+        (place, [[point for point in curve.points if _x(point, timed=timed) <= place][-1] for curve in curves])
+        for place in places
+        if place >= first
+    ]
+
+
+def _preset(left: int, most: float, curves: Sequence[Curve], *, timed: bool) -> list[str]:
+    colour = COLOURS.get(curves[0].preset, "#6b7280")
+    found = _rows(curves, timed=timed)
+    rows, places = [row for _, row in found], [left + WIDTH * place / most for place, _ in found]
     mixtures = [[point.mixture for point in row] for row in rows]
     lasts = [statistics.mean(point.last for point in row) for row in rows]
     edge = [*zip(places, (max(row) for row in mixtures), strict=True)]
@@ -89,14 +130,19 @@ def _preset(left: int, most: int, preset: str, curves: Sequence[Curve]) -> list[
     ]
 
 
-def _legend(top: float, presets: Sequence[str]) -> list[str]:
+def _legend(top: float, presets: Sequence[str], width: float) -> list[str]:
+    """What the lines mean, in as many rows as they need; a reference has one line."""
     parts, x = [], float(LEFT)
     for preset in presets:
-        colour = COLOURS.get(preset, "#6b7280")
-        for words, dash, width in ((f"{preset}: the pool's mixture", "", 2.4), (f"{preset}: last version", "5 4", 1.3)):
-            parts += [_line(x, top, x + 26, top, colour, dash=dash, width=width), _text(x + 32, top + 4, words)]
-            top += 20
-        top, x = top - 40, x + 230
+        colour, reference = COLOURS.get(preset, "#6b7280"), preset.startswith("openspiel")
+        lines = [(preset, "", 2.4)] if reference else [(f"{preset}: the pool's mixture", "", 2.4)]
+        lines += [] if reference else [(f"{preset}: last version", "5 4", 1.3)]
+        for row, (words, dash, stroke) in enumerate(lines):
+            y = top + 20 * row
+            parts += [_line(x, y, x + 26, y, colour, dash=dash, width=stroke), _text(x + 32, y + 4, words)]
+        x += LEGEND
+        if x + LEGEND > width:
+            top, x = top + 46, float(LEFT)
     return parts
 
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import VersionOrigin
 from api.store.core.engine import create_store_engine
 from api.store.payoffs.cells import load_payoff
 from api.store.players.weights import weights_of
-from api.store.tables import ModelVersion, Player, Trial
+from api.store.tables import Generation, ModelVersion, Player, Trial
 from lanista.stack.control import reach
 from lanista.stack.home import Home
 from league.matchmaking.meta_strategies import META_STRATEGIES
@@ -36,8 +35,11 @@ class Point:
     """NashConv after a number of steps: of the version trained last, and of the pool's mixture."""
 
     steps: int
+    """Of all players of the trial together; iterations or episodes of a reference."""
     last: float
     mixture: float
+    seconds: float = 0.0
+    """Since the training began."""
 
 
 class LeagueReader:
@@ -48,18 +50,14 @@ class LeagueReader:
         self._artifacts = ArtifactStore(str(home.artifacts))
         self._game = game
 
-    def points(self, trial_id: str, most_steps: int) -> list[Point]:
+    def points(self, trial_id: str, most_steps: int | None = None) -> list[Point]:
         """One point for each snapshot within the budget, of the pool up to it.
 
         A trial ends with the generations under way, so that it may have a snapshot more than its budget allows.
         """
         with Session(self._engine) as session:
-            pool = session.execute(
-                select(Player, ModelVersion)
-                .join(ModelVersion, ModelVersion.player_id == Player.id)
-                .where(Player.trial_id == trial_id, Player.role == Role.HISTORICAL, ModelVersion.steps <= most_steps)
-                .order_by(Player.created_commit)
-            ).all()
+            trained = _trained(session, trial_id)
+            pool = _snapshots(session, trial_id)
             players = [PlayerId(player.id) for player, _ in pool]
             payoff = load_payoff(session, session.get_one(Trial, trial_id), min_games=1)
             missing = [(a, b) for a in players for b in players if a < b and not payoff.known(a, b)]
@@ -68,17 +66,22 @@ class LeagueReader:
             game, unit = meta_game(payoff, players)
             if unit != BY_RETURNS:
                 raise RuntimeError(f"trial {trial_id}: the payoff is one of {unit}")
-            steps = [version.steps for _, version in pool]
             policies = [self._policy(version) for _, version in pool]
-            last = [self._policy(version) for version in _trained(session, trial_id)]
-        return [
-            Point(
-                steps=steps[size - 1],
-                last=nash_conv(self._make, [last[size - 1]]),
-                mixture=nash_conv(self._make, policies[:size], _nash(game[:size, :size])),
-            )
-            for size in range(1, len(pool) + 1)
-        ]
+            found = []
+            for size, (player, _) in enumerate(pool, start=1):
+                steps, seconds = _spent(trained, player.created_commit)
+                if most_steps is not None and steps > most_steps:
+                    break
+                last = _newest_main(trained, player.created_commit)
+                found.append(
+                    Point(
+                        steps=steps,
+                        last=nash_conv(self._make, [self._policy(last)]),
+                        mixture=nash_conv(self._make, policies[:size], _nash(game[:size, :size])),
+                        seconds=seconds,
+                    )
+                )
+        return found
 
     def _make(self, tables: int) -> VectorGame:
         return make_game(self._game, tables)
@@ -88,13 +91,45 @@ class LeagueReader:
         return probabilities(Policy.from_checkpoint(checkpoint, self._make(1).spec))
 
 
-def _trained(session: Session, trial_id: str) -> Sequence[ModelVersion]:
-    """The versions that the main's generations trained, in order."""
-    return session.scalars(
-        select(ModelVersion)
-        .where(ModelVersion.trial_id == trial_id, ModelVersion.origin == VersionOrigin.TRAINED)
-        .order_by(ModelVersion.commit)
+Trained = Sequence[Row[Generation, ModelVersion, Player]]
+
+
+def _trained(session: Session, trial_id: str) -> Trained:
+    """The generations of all players with the versions that they trained, in order."""
+    return session.execute(
+        select(Generation, ModelVersion, Player)
+        .join(ModelVersion, ModelVersion.id == Generation.version_id)
+        .join(Player, Player.id == Generation.player_id)
+        .where(Generation.trial_id == trial_id)
+        .order_by(Generation.commit)
     ).all()
+
+
+def _snapshots(session: Session, trial_id: str) -> Sequence[Row[Player, ModelVersion]]:
+    """The frozen players with their versions, in order."""
+    return session.execute(
+        select(Player, ModelVersion)
+        .join(ModelVersion, ModelVersion.player_id == Player.id)
+        .where(Player.trial_id == trial_id, Player.role == Role.HISTORICAL)
+        .order_by(Player.created_commit)
+    ).all()
+
+
+def _spent(trained: Trained, commit: int) -> tuple[int, float]:
+    """Steps and seconds of the trial up to this commit."""
+    done = [generation for generation, _, _ in trained if generation.commit <= commit]
+    began = min(generation.started_at for generation, _, _ in trained)
+    ended = max((generation.finished_at for generation in done), default=began)
+    return sum(generation.steps for generation in done), (ended - began).total_seconds()
+
+
+def _newest_main(trained: Trained, commit: int) -> ModelVersion:
+    """The version that a main trained last up to this commit; its first where it has none yet."""
+    mains = [(generation.commit, version) for generation, version, player in trained if player.role == Role.MAIN]
+    found: ModelVersion = max(
+        (each for each in mains if each[0] <= commit), default=mains[0], key=lambda each: each[0]
+    )[1]
+    return found
 
 
 def _nash(game: Floats) -> list[float]:

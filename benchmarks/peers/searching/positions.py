@@ -56,12 +56,12 @@ def solved(positions: Sequence[Sequence[int]]) -> list[Judged]:
     return [Judged(moves=tuple(moves), scores=tuple(scores)) for moves, scores in zip(positions, answer, strict=True)]
 
 
-def random_moves(rng: np.random.Generator) -> list[int]:
+def random_moves(rng: np.random.Generator, plies: range = PLIES) -> list[int]:
     """A random game up to a random ply; empty if it ended before."""
     game, moves = make_game("connect_four", 1), []
     game.auto_reset = False
     game.reset(np.zeros(1, np.uint64))
-    for _ in range(int(rng.choice(np.array(PLIES)))):
+    for _ in range(int(rng.choice(np.array(plies)))):
         legal = game.turn().legal
         assert legal is not None
         moves.append(int(rng.choice(np.flatnonzero(legal[0]))))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from benchmarks.slime_volley import __main__ as benchmark
 from benchmarks.slime_volley import leagues
@@ -21,6 +23,15 @@ from workers.models.contract import build_model
 
 NOTHING = {"weight": np.zeros((7, 15)), "bias": np.full(7, -3.0)}
 """Weights of a policy that never presses a button."""
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """As the benchmark sets it: on a loaded machine threads that wait for each other are slow."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("by", leagues.BY)
