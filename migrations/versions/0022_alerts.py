@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0023"
-down_revision = "0025"
+revision = "0022"
+down_revision = "0021"
 branch_labels = None
 depends_on = None
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0025"
+revision = "0021"
 down_revision = "0020"
 branch_labels = None
 depends_on = None
