@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 from league.errors import InvalidInput
 
@@ -79,15 +78,3 @@ def exploited(parts: Sequence[Games], *, responders: int, error: float = ERROR) 
 def best_responder(found: Sequence[Exploited]) -> int:
     """The responder whose interval begins highest; of equals the first."""
     return max(range(len(found)), key=lambda number: (found[number].low, -number))
-
-
-def not_more_exploitable(candidate: Exploited, champion: Exploited, margin: float) -> tuple[bool, str, dict[str, Any]]:
-    """Whether a candidate may pass: its responders win at most `margin` more often than the champion's do."""
-    excess = candidate.win_rate - champion.win_rate
-    passes = excess <= margin
-    words = (
-        f"fresh responders win {candidate.win_rate:.3f} against the candidate and {champion.win_rate:.3f} against the "
-        f"champion; {'at most' if passes else 'more than'} {margin:g} more"
-    )
-    evidence = {"margin": margin, "candidate": asdict(candidate), "champion": asdict(champion)}
-    return passes, words, evidence

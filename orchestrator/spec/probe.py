@@ -8,7 +8,7 @@ from pydantic import Field
 
 from orchestrator.spec.section import Section
 from orchestrator.spec.tournament import Games
-from orchestrator.spec.values import LARGEST, WHOLE, Positive, Share
+from orchestrator.spec.values import LARGEST, WHOLE, Positive
 
 
 class ProbeSpec(Section):
@@ -28,12 +28,4 @@ class NewProbeSpec(ProbeSpec):
 
     seed: Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE] = Field(
         default=0, description="source of everything random in it"
-    )
-
-
-class GateProbeSpec(ProbeSpec):
-    """A probe of a gate: a candidate must not be more exploitable than the champion."""
-
-    margin: Share = Field(
-        default=0.05, description="how much more often responders may win against the candidate than the champion"
     )
