@@ -252,7 +252,12 @@ def test_a_sweep_is_checked_by_line_and_started(page: Page, operator: httpx.Clie
     assert serious_problems(page) == []
     start.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(name)
-    operator.post(f"/api/v1/sweeps/{page.url.rpartition('/')[2]}/stop")
+    page.get_by_role("group", name=f"Actions for {name}").get_by_role("button", name="Stop").click()
+    page.get_by_label("Reason (recorded)").fill("enough seen")
+    page.get_by_role("button", name="Stop permanently").click()
+    expect(page.get_by_text(f"{name} is stopping.")).to_be_visible()
+    sweep = operator.get(f"/api/v1/sweeps/{page.url.rpartition('/')[2]}").json()
+    assert sweep["status"] in ("stopping", "stopped")
 
 
 def test_trials_are_compared_over_steps_and_time(page: Page, league: ReadableLeague, operator: httpx.Client) -> None:

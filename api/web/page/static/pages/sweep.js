@@ -3,6 +3,7 @@ import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
+import { sweepActions } from "../components/sweep_actions.js";
 import { badge, bar, empty, table } from "../components/widgets.js";
 
 export const title = ({ sweep }) => sweep.name;
@@ -19,13 +20,14 @@ export async function load({ parameters }) {
   return { sweep, trials, importances };
 }
 
-export function view({ sweep, trials, importances }) {
+export function view({ sweep, trials, importances }, context) {
   const paths = Object.keys(sweep.spec.space);
   const valued = trials.filter((each) => each.value !== null);
   const best = [...trials].sort(byMerit);
   const stamp = JSON.stringify(trials.map((each) => each.rungs.length));
   return [
-    h("div", { class: "title", key: "title" }, h("h1", {}, sweep.name, " ", badge(sweep.status)), h("small", {}, summary(sweep))),
+    h("div", { class: "title", key: "title" }, h("h1", {}, sweep.name, " ", badge(sweep.status)), sweepActions(sweep, context)),
+    h("p", { class: "quiet", key: "summary" }, summary(sweep)),
     valued.length > 1 &&
       card("coordinates", "Parallel coordinates", [
         chart("coordinates", "Hyperparameters and value of each trial", () => coordinates(paths, valued), [stamp], { height: 320 }),
