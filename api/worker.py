@@ -18,7 +18,6 @@ from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
 from orchestrator.storage.artifacts import ArtifactStore
-from orchestrator.store_heartbeats import EVERY_SECONDS, HeartbeatInterceptor
 from orchestrator.temporal import connect
 from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
@@ -78,10 +77,7 @@ async def run_store_worker(settings: StoreSettings) -> None:
                 activities=store_activities(engine, artifacts, stall_seconds=settings.stall_seconds),
                 activity_executor=threads,
                 max_concurrent_activities=settings.store_slots,
-                interceptors=[LogContextInterceptor(), HeartbeatInterceptor()],
-                # by default most heartbeats are held back
-                max_heartbeat_throttle_interval=timedelta(seconds=EVERY_SECONDS),
-                default_heartbeat_throttle_interval=timedelta(seconds=EVERY_SECONDS),
+                interceptors=[LogContextInterceptor()],
                 graceful_shutdown_timeout=timedelta(seconds=5),
             ),
         ]

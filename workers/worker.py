@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -106,6 +107,18 @@ def train_activities(
     }
 
 
+async def wait_for_cpus(cluster: ClusterWatch, patience: float = 60.0) -> None:
+    """Wait until a node may run work: those of other hosts are checked first, and a generation taken now would fail."""
+    deadline = time.monotonic() + patience
+    while not cluster.cpus:
+        if time.monotonic() > deadline:
+            log.warning(
+                "ray has no CPUs; one generation at a time is tried until a node joins", waited_seconds=patience
+            )
+            return
+        await asyncio.sleep(0.5)
+
+
 async def run_train_worker(settings: WorkerSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="train-worker")
@@ -113,6 +126,7 @@ async def run_train_worker(settings: WorkerSettings) -> None:
     store = ArtifactStore(settings.artifacts)
     cluster = ClusterWatch(RayView(store), parse_labels(settings.ray_labels))
     await asyncio.to_thread(cluster.start)
+    await wait_for_cpus(cluster)
     log.info("ray joined", address=settings.ray_address, cpus=cluster.cpus)
     runtime = serving_runtime(settings.train_metrics_address, "LANISTA_TRAIN_METRICS_ADDRESS")
     client = await connect(settings, keys=[KeyUse.TRAIN], serves=True, runtime=runtime)

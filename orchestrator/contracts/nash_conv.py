@@ -64,7 +64,7 @@ compute_nash_conv = ActivityStub(
     queue=Queue.INTERACTIVE,  # seconds at most, and it must not wait behind hours of games
     message=NashConvRequest,
     result=NashConvReport,
-    start_to_close=timedelta(minutes=10),
+    start_to_close=timedelta(seconds=60),
     retry=RETRY_FEW_TIMES,
     summary=lambda request: f"NashConv after generation {request.generation}",
 )

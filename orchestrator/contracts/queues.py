@@ -37,9 +37,6 @@ RETRY_FOREVER = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_int
 ends. An activity raises a failure that can never succeed as non-retryable."""
 RETRY_FEW_TIMES = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_attempts=4)
 """For optional work."""
-ALIVE_WITHIN = timedelta(seconds=8)
-"""How soon a store worker that died in the middle of a transaction is noticed. It sends heartbeats by itself
-(`orchestrator.store_heartbeats`); without them the time limit of the attempt would have to pass, up to minutes."""
 NO_RETRY = RetryPolicy(maximum_attempts=1)
 """The workflow decides about the next attempt: see `orchestrator.workflows.retries`."""
 
@@ -58,7 +55,7 @@ class ActivityStub(Generic[Message, Result]):
     start_to_close: timedelta = timedelta(seconds=20)
     """The time limit of one attempt; the default suits a short transaction."""
     heartbeat: timedelta | None = None
-    """How long an attempt may be silent; ALIVE_WITHIN on the store's queue where this is None."""
+    """How long an attempt may be silent; None: it sends no heartbeats."""
     retry: RetryPolicy = field(default_factory=lambda: RETRY_FOREVER)
     urgency: Callable[[Message], int] | None = None
     """Priority from 1, served first, to 5; 3 where this is None. Tasks of equal priority are served in order."""
@@ -76,7 +73,7 @@ class ActivityStub(Generic[Message, Result]):
             result_type=self.result,
             task_queue=self.queue,
             start_to_close_timeout=self.start_to_close,
-            heartbeat_timeout=self.heartbeat or (ALIVE_WITHIN if self.queue is Queue.STORE else None),
+            heartbeat_timeout=self.heartbeat,
             retry_policy=self.retry,
             priority=Priority(priority_key=self.urgency(message)) if self.urgency else Priority.default,
             summary=summary_line(self.summary(message)) if self.summary else None,

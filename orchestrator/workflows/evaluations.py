@@ -51,7 +51,12 @@ async def measure_nash_conv(state: PlayerState, note: NoteFailure) -> None:
     """Record NashConv of the newest version; a failure is an event and does not stop the training."""
     key = EvaluationKey(trial=state.trial, player=state.player, generation=state.generation)
     try:
-        await record_nash_conv(await compute_nash_conv(await plan_nash_conv(key)))
+        computing = compute_nash_conv.start(await plan_nash_conv(key))
+        await workflow.wait_condition(lambda: computing.done() or state.mode is Mode.NOW)
+        if not computing.done():  # no train worker may be there to end it
+            computing.cancel()
+            return
+        await record_nash_conv(await computing)
     except ActivityError as error:
         failure, problem = classify_failure(error)
         dropped = FailedAttempt(failure=failure, problem=f"NashConv: {problem}", tries=1, delay=timedelta(0))

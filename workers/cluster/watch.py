@@ -24,6 +24,8 @@ log = structlog.get_logger()
 POLL_SECONDS = 1.0
 RECHECK_SECONDS = 20.0
 """A node that failed its check is checked again after this long."""
+REST_FACTOR = 20
+"""Ray is asked for its placement groups again after this many times what the last answer took."""
 GIVE_WAY_AFTER_SECONDS = 3.0
 """A crew of another train worker that has waited this long gets the CPUs of idle crews: a cold start costs seconds."""
 
@@ -72,6 +74,7 @@ class ClusterWatch:
         self._checks: dict[str, _Check] = {}
         self._own_groups: set[str] = set()
         self._others_since: dict[str, float] = {}
+        self._groups_from = 0.0
         self._lock = threading.Lock()
         self.state = ClusterState()
 
@@ -139,7 +142,10 @@ class ClusterWatch:
         """Ask Ray, and start and end checks."""
         self._nodes, self._draining = tuple(self._view.nodes()), frozenset(self._view.draining())
         unreachable = self._reachability.unreachable({node.id: node.address for node in self._nodes})
-        self._note_others(self._view.waiting_groups())
+        self._derive(unreachable)  # a check may wait for the artifact store, the loss of a node may not
+        self._note_others()
+        with self._lock:
+            self._checks = {node.id: self._checks[node.id] for node in self._nodes if node.id in self._checks}
         for node in self._nodes:
             if node.cpus and node.id not in unreachable:
                 self._check(node)
@@ -188,8 +194,12 @@ class ClusterWatch:
             except ArtifactError as error:  # an outage of the store says nothing about the node
                 log.warning("a node cannot be checked", node=node.name, problem=str(error))
 
-    def _note_others(self, waiting: set[str]) -> None:
-        now = self._clock()
+    def _note_others(self) -> None:
+        if (now := self._clock()) < self._groups_from:
+            return
+        waiting = self._view.waiting_groups()
+        # Ray lists every group that there ever was, so the call takes longer with the days
+        self._groups_from = self._clock() + REST_FACTOR * (self._clock() - now)
         with self._lock:
             others = waiting - self._own_groups
             self._others_since = {group: self._others_since.get(group, now) for group in others}

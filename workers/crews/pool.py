@@ -181,7 +181,10 @@ class CrewPool:
 
     def _park(self, crew: Crew) -> None:
         """Close a crew and keep its players' buffers, as files, for the crews after it."""
-        for player in sorted(crew.buffered) if crew.has_actors else ():
+        lost = self.cluster.lost(crew.nodes) if self.cluster is not None else None
+        if lost and crew.buffered:  # its actors would not answer before Ray itself gives the node up
+            log.warning("replay buffers are lost with a node", players=sorted(crew.buffered), problem=lost)
+        for player in sorted(crew.buffered) if crew.has_actors and not lost else ():
             self._parked[player] = crew.hand_over(player)
         crew.close()
 

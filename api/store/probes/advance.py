@@ -67,7 +67,7 @@ def advance_probe(session: Session, probe_id: str, *, stop_reason: str = "", fai
     trials = trials_of(session, probe_id)
     if failure:
         _end(session, probe, ProbeStatus.FAILED, failure)
-        return Advance(probe=probe, stop=_live(trials))
+        return Advance(probe=probe, stop=_live(trials), cancel=_games_under_way(session, probe))
     if stop_reason or probe.status is ProbeStatus.STOPPING:
         return _stop(session, probe, trials, stop_reason)
     if not trials:
@@ -121,10 +121,14 @@ def _live(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     return tuple(trial for trial in trials if not trial.status.is_final)
 
 
+def _games_under_way(session: Session, probe: Probe) -> Tournament | None:
+    games = _tournament(session, probe)
+    return games if games is not None and not _is_over(games) else None
+
+
 def _stop(session: Session, probe: Probe, trials: Sequence[Trial], reason: str) -> Advance:
     probe.status, probe.status_reason = ProbeStatus.STOPPING, probe.status_reason or reason
-    games = _tournament(session, probe)
-    cancel = games if games is not None and not _is_over(games) else None
+    cancel = _games_under_way(session, probe)
     if not _live(trials) and cancel is None:
         _end(session, probe, ProbeStatus.STOPPED, probe.status_reason)
     return Advance(probe=probe, stop=_live(trials), cancel=cancel)

@@ -130,7 +130,14 @@ async def revoke(share_id: EntityId, principal: Operator, change: Change) -> Res
     "/shared",
     summary="Open a shared link",
     response_class=Response,
-    responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}, "description": "the report"}},
+    responses={
+        200: {"content": {"text/html": {"schema": {"type": "string"}}}, "description": "the report"},
+        404: {
+            "content": {"text/html": {"schema": {"type": "string"}}},
+            "description": "the link is unknown, expired or revoked",
+        },
+        429: {"description": "too many wrong links from this address"},
+    },
 )
 async def open_link(
     request: Request,

@@ -26,6 +26,7 @@ OPEN_CALLS = {
 OPERATORS = {
     ("GET", "/api/v1/code/{sha256}"),
     ("POST", "/api/v1/trials"),
+    ("PATCH", "/api/v1/trials/{trial_id}"),
     ("POST", "/api/v1/trials/{trial_id}/pause"),
     ("POST", "/api/v1/trials/{trial_id}/resume"),
     ("POST", "/api/v1/trials/{trial_id}/stop"),

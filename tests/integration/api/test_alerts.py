@@ -287,7 +287,9 @@ def test_the_end_of_a_scheduled_tournament_is_told(
     make_rule(admin, channel, "schedule_result", project=project_of(admin, league))
     with served.sessions.begin() as session:
         trial = session.get_one(Trial, league.trial_id)
-        schedule = Schedule(id=new_id(), project_id=trial.project_id, name=new_id(), every_seconds=60, tournament={})
+        schedule = Schedule(
+            id=new_id(), project_id=trial.project_id, name=new_id(), every_seconds=60, tournament={"trial": "t"}
+        )
         session.add(schedule)
         session.flush()
         held = session.scalars(select(Tournament).where(Tournament.trial_id == league.trial_id).limit(1)).one()
