@@ -24,6 +24,7 @@ from api.worker import WORKFLOWS, sandbox
 from league.types import Role
 from orchestrator.contracts import PartRequest, Queue
 from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.probes import ProbeState, probe_workflow_id
 from orchestrator.contracts.sweeps import SweepState, sweep_workflow_id
 from orchestrator.contracts.tournaments import TournamentState
 from orchestrator.contracts.trials import Learner, Target
@@ -41,6 +42,7 @@ from orchestrator.sealing import KeyRing, KeyUse, sealed_options
 from orchestrator.search_attributes import register_search_attributes
 from tests.integration.temporal import local_temporal
 from tests.integration.workflows.fake_league import FakeLeague
+from tests.integration.workflows.fake_probe import a_probe
 from tests.integration.workflows.fake_sweep import FakeSweep
 from tests.integration.workflows.fake_tournament import FakeTournament
 
@@ -56,7 +58,7 @@ async def record(folder: Path) -> None:
     async with await local_temporal() as environment:
         client = environment.client
         assert await register_search_attributes(client)
-        for scenario in (_completed, _stopped, _waited, _checked, _tournaments, _sweeps):
+        for scenario in (_completed, _stopped, _waited, _checked, _tournaments, _sweeps, _probes):
             for name, workflow_id in await scenario(client):
                 await _write(client, folder / f"{name}.json", workflow_id)
 
@@ -197,6 +199,18 @@ async def _sweeps(client: Client) -> Recorded:
         await sweep.drive(handle)
         assert await handle.result() == "completed"
     return [("sweep", sweep_workflow_id("swept")), ("trial-of-a-sweep", trial_workflow_id("first"))]
+
+
+async def _probes(client: Client) -> Recorded:
+    """A probe of one responder."""
+    probe = a_probe(budget_steps=100)
+    async with await _serve(client, probe.league, probe.advance_probe):
+        workflow_id = probe_workflow_id(probe.probe)
+        handle = await client.start_workflow(
+            "ProbeWorkflow", ProbeState(probe=probe.probe), id=workflow_id, task_queue=Queue.LEAGUE
+        )
+        assert await handle.result() == "completed"
+    return [("probe", workflow_id)]
 
 
 async def _serve(client: Client, league: FakeLeague, *more: Callable[..., Any]) -> AsyncExitStack:
