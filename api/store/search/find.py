@@ -65,7 +65,7 @@ def _players(words: Sequence[str]) -> Iterator[Select[Any]]:
 
 def _versions(words: Sequence[str]) -> Iterator[Select[Any]]:
     """`main v12`, `main:12` or `first-league main 12`."""
-    *before, name, number = ["", *" ".join(words).replace(":", " ").split()]
+    *before, name, number = ["", "", *" ".join(words).replace(":", " ").split()]
     found = _NUMBER.fullmatch(number)
     if not name or found is None:
         return
