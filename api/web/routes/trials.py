@@ -14,11 +14,12 @@ from api.schemas.creation import NewTrial
 from api.schemas.enums import TrialSort, TrialStatus
 from api.schemas.progress import TrialProgress
 from api.schemas.trials import CheckedFile, FileToCheck, SpecProblem, Trial, TrialChange, TrialSummary
+from api.store.core.commits import lock_trial
 from api.store.core.engine import Session
 from api.store.trials.change import change_trial
 from api.store.trials.code_of_trials import inherited_code
 from api.store.trials.create import create_trial
-from api.store.trials.reads import TrialFilter, get_trial, list_trials, read_trial, require_trial
+from api.store.trials.reads import TrialFilter, list_trials, read_trial, require_trial
 from api.store.trials.troubles import troubles_of
 from api.web.auth.code_scope import check_file_names, check_matchmaker, require_code
 from api.web.auth.scopes import Operator, Viewer
@@ -214,7 +215,7 @@ async def change_one(
     """
 
     def work(session: Session) -> Reply:
-        require_match(if_match, get_trial(session, str(trial_id)).revision)
+        require_match(if_match, lock_trial(session, str(trial_id), key=wanted.name is not None).revision)
         _, changed = change_trial(session, str(trial_id), wanted)
         session.flush()
         shown = Trial.model_validate(read_trial(session, str(trial_id)))

@@ -110,6 +110,17 @@ def test_of_two_renames_to_one_name_one_succeeds(operator: httpx.Client) -> None
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409], [each.text for each in answers]
 
 
+def test_of_two_changes_of_one_revision_one_succeeds(operator: httpx.Client) -> None:
+    trial = reach(operator, make(operator)["id"], "paused")
+    match = {"If-Match": f'"{trial["revision"]}"'}
+
+    def note(text: str) -> int:
+        return operator.patch(f"/api/v1/trials/{trial['id']}", json={"notes": text}, headers=match).status_code
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(note, "abcd")) == [200, 412, 412, 412]
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -140,6 +151,8 @@ def test_lists_are_searched_tagged_and_sorted_in_pages(operator: httpx.Client) -
     made = {name: make(operator, project=project, name=name) for name in ("b", "d", "a", "c", "e")}
     for name in ("a", "c"):
         change(operator, made[name], tags=["kept", name], notes="A Remark")
+    for trial in made.values():  # so that all have one status
+        reach(operator, trial["id"], "paused")
 
     def names(**parameters: Any) -> list[str]:
         found: list[str] = []
