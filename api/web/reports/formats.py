@@ -10,6 +10,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader
 
+from api.alerts.redaction import redacted
 from api.schemas.reports import CrossCell, ReportLine, TournamentReport
 from api.web.responses.csv_export import without_formula
 
@@ -47,6 +48,7 @@ def _render(template: str, report: TournamentReport, words: Callable[[str], str]
         .render(
             report=report,
             words=words,
+            redacted=redacted,
             elo=lambda line: _elo(line),
             cell=lambda line, other: _cell(cells, line, other),
         )

@@ -7,6 +7,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader
 
+from api.alerts.redaction import redacted
 from api.store.core.records import Record
 from api.web.reports.league.charts import MOST_LINES, payoff_map, rating_chart, rating_lines, short
 from api.web.reports.league.contents import LeagueReport
@@ -36,6 +37,7 @@ def league_html(report: LeagueReport, *, shared_until: datetime | None = None) -
             best=best,
             short=short,
             moment=_moment,
+            redacted=redacted,
             shared_until=shared_until,
         )
     )
