@@ -26,17 +26,17 @@ async def shrink(request: Request, response: Response) -> Response:
     body = getattr(response, "body", b"")
     if response.status_code != 200 or len(body) < LEAST_BYTES or not _is_text(response):
         return response
+    response.headers.add_vary_header("Accept-Encoding")
     if "etag" not in response.headers:
         response.headers["ETag"] = etag = f'W/"{blake2b(body, digest_size=12).hexdigest()}"'
         if etag in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers={"ETag": etag, "Vary": "Accept-Encoding"})
+            return Response(status_code=304, headers={"ETag": etag, "Vary": response.headers["vary"]})
     if "content-encoding" in response.headers or "gzip" not in request.headers.get("accept-encoding", ""):
         return response
     small = gzip.compress(body, 1) if len(body) < LARGE_BYTES else await run_in_threadpool(gzip.compress, body, 1)
     response.body = small
     response.headers["Content-Length"] = str(len(small))
     response.headers["Content-Encoding"] = "gzip"
-    response.headers["Vary"] = "Accept-Encoding"
     return response
 
 
