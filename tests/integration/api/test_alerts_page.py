@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import structlog
 from playwright.sync_api import Browser, Page, expect
 
 from api.alerts.delivery import AlertDelivery
@@ -17,6 +18,8 @@ from tests.e2e.browsing import Watched, open_browser, serious_problems
 from tests.integration.api.receiver import Receiver
 from tests.integration.api.server import Served, running_api
 from tests.integration.api.test_alerts import LOCAL
+
+log = structlog.get_logger()
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,10 @@ def delivering(served: Served) -> Iterator[None]:
 
     def run() -> None:
         while not over.wait(0.2):
-            delivery.tick()
+            try:
+                delivery.tick()
+            except Exception as error:  # as in AlertDelivery.run
+                log.warning("alerts are tried again", error=repr(error))
 
     thread = threading.Thread(target=run)
     thread.start()

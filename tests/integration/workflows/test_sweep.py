@@ -7,7 +7,7 @@ import uuid
 from typing import Any
 
 import pytest
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client, WorkflowExecution, WorkflowHandle
 
 from league.types import Role
 from orchestrator.contracts.queues import Queue
@@ -110,8 +110,16 @@ async def test_a_sweep_of_many_plans_goes_on_in_new_runs(
         await sweep.drive(handle)
         assert await handle.result() == "completed"
         assert sweep.league.calls["begin_trial"] == 1, "its trial went on meanwhile"
-        runs = [run async for run in temporal.list_workflows(f'WorkflowId = "{sweep_workflow_id(sweep.sweep)}"')]
-    assert len(sweep.asked) > 3 and len(runs) > 1
+    assert len(sweep.asked) > 3
+    runs: list[WorkflowExecution] = []
+
+    async def all_are_listed() -> bool:
+        """Temporal lists what happened a little later; a run that goes on has no length yet."""
+        query = f'WorkflowId = "{sweep_workflow_id(sweep.sweep)}"'
+        runs[:] = [run async for run in temporal.list_workflows(query)]
+        return len(runs) > 1 and all(run.close_time is not None for run in runs)
+
+    await eventually(all_are_listed)
     assert max(run.history_length for run in runs) < 150
 
 
