@@ -30,8 +30,6 @@ class Context:
     trial: Subject | None = None
     tournament: Subject | None = None
     schedule: Subject | None = None
-    leader: str | None = None
-    """Who leads an ended tournament."""
 
 
 def message_of(
@@ -45,11 +43,10 @@ def message_of(
     public_url: str = "",
 ) -> AlertMessage:
     """The message about an event. Of the payload it holds what is named here, and nothing else."""
-    winner = f"; first: {context.leader}" if context.leader else ""
     return AlertMessage(
         id=message_id,
         kind=kind,
-        text=redacted(event.text) + winner,
+        text=redacted(event.text),
         level=event.level,
         sequence=sequence,
         event=event.kind,
