@@ -93,14 +93,13 @@ def get_one(channel_id: EntityId, services: Api, principal: Operator) -> Respons
 async def update(channel_id: EntityId, changes: ChannelChange, principal: Admin, change: Change) -> Response:
     """Switch it on or off, or give it another address or secret. Its failures are forgotten."""
     settings = change.services.settings
-    keys = _keys(settings)
-    given = changes.model_dump(exclude_none=True)
+    fresh = changes.model_dump(exclude_none=True, exclude={"enabled"})
+    keys = _keys(settings) if fresh else None  # a channel is switched off without it
 
     def work(session: Session) -> Reply:
         row = lock_channel(session, str(channel_id))
-        fresh = {name: value for name, value in given.items() if name != "enabled"}
         target, sealed = None, None
-        if fresh:
+        if keys is not None:
             secret = _merged(keys, row.sealed, row.id, fresh)
             target = _checked(row.kind, secret, settings)
             sealed = secret.seal(keys, row.id)
