@@ -48,6 +48,7 @@ class AlertDelivery:
         self._threads = ThreadPoolExecutor(CHANNELS_AT_ONCE, thread_name_prefix="alerts")
         self._busy: set[str] = set()
         self._lock = threading.Lock()
+        self._closing = threading.Event()
         self._next_stall_check = self._next_prune = 0.0
 
     async def run(self) -> None:
@@ -64,6 +65,7 @@ class AlertDelivery:
 
     def close(self) -> None:
         """Start nothing more; an attempt under way ends by itself, or with the process."""
+        self._closing.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def tick(self) -> None:
@@ -73,6 +75,8 @@ class AlertDelivery:
         with self._sessions() as session:
             due = due_channels(session)
         for channel_id in due:
+            if self._closing.is_set():
+                return
             with self._lock:
                 if channel_id in self._busy:
                     continue
@@ -84,12 +88,15 @@ class AlertDelivery:
         with self._sessions() as session:
             behind = lagging_channels(session)
         for channel_id in behind:
-            with self._sessions.begin() as session:
-                write_messages(session, channel_id, public_url=self._settings.public_url)
+            try:
+                with self._sessions.begin() as session:
+                    write_messages(session, channel_id, public_url=self._settings.public_url)
+            except Exception as error:  # the other channels get theirs
+                log.warning("a channel's alerts are collected again", channel=channel_id, error=type(error).__name__)
 
     def _drain(self, channel_id: str) -> None:
         try:
-            while self.send_next(channel_id):
+            while not self._closing.is_set() and self.send_next(channel_id):
                 pass
         except Exception as error:
             log.warning("a channel's alerts are tried again", channel=channel_id, error=type(error).__name__)
@@ -104,7 +111,7 @@ class AlertDelivery:
         if claimed is None:
             return False
         try:
-            self._sender.send(claimed)
+            note = self._sender.send(claimed)
         except Exception as error:
             # an error that is not ours may quote what was sent, so only its kind is shown
             words = str(error) if isinstance(error, AlertError) else f"the attempt failed: {type(error).__name__}"
@@ -114,7 +121,7 @@ class AlertDelivery:
                 record_failed(session, claimed, words, give_up_after=hours)
             return False
         with self._sessions.begin() as session:
-            record_delivered(session, claimed)
+            record_delivered(session, claimed, note)
         return True
 
     def _keep_house(self) -> None:

@@ -53,16 +53,15 @@ class Sender:
         self._keys = keys
         self._allowed = read_networks(settings.alert_networks)
 
-    def send(self, claimed: Claimed) -> None:
-        """Send the message; AlertError with the reason if it was not accepted."""
+    def send(self, claimed: Claimed) -> str | None:
+        """Send the message; AlertError with the reason if it was not accepted, a note if it was for some only."""
         try:
             channel = ChannelSecret.open(self._keys, claimed.sealed, claimed.channel_id)
         except UnknownKey as error:
             raise NotDelivered(f"the channel's address cannot be opened: {error}; give the channel it again") from None
         message = AlertMessage.model_validate_json(claimed.body)
         if claimed.kind is ChannelKind.EMAIL:
-            send_mail(self._settings, message, channel.to or [])
-            return
+            return send_mail(self._settings, message, channel.to or [])
         assert channel.url is not None
         headers = {"User-Agent": AGENT}
         if claimed.kind is ChannelKind.SLACK:
@@ -71,3 +70,4 @@ class Sender:
             body = claimed.body.encode()
             headers |= signed_headers(channel.secret or "", claimed.id, int(time.time()), body)
         post(find_receiver(channel.url, self._allowed), body, headers)
+        return None

@@ -130,7 +130,10 @@ class Delivery(Answer):
     text: str = Field(description="the message in words")
     status: DeliveryStatus = Field(description="pending, delivered, or failed: given up")
     attempts: int = Field(description="attempts so far", examples=[1])
-    last_error: str | None = Field(description="why the last attempt failed", examples=["the receiver answered 500"])
+    last_error: str | None = Field(
+        description="why the last attempt failed, null during the next; of a delivered one: what was refused in part",
+        examples=["the receiver answered 500"],
+    )
     next_attempt_at: Utc = Field(description="of a pending one: when it is tried next")
     created_at: Utc = Field(description="when it was written to the outbox")
     delivered_at: Utc | None = Field(description="when the receiver accepted it")

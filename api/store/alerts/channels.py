@@ -62,9 +62,10 @@ def change_channel(
         channel.sealed, channel.target = sealed, target
     channel.failures, channel.blocked_until, channel.last_error, channel.last_error_at = 0, None, None, None
     session.flush()
+    waits = AlertDelivery.last_error.is_not(None)  # without one it is due already, or under way
     session.execute(
         update(AlertDelivery)
-        .where(AlertDelivery.channel_id == channel.id, AlertDelivery.status == DeliveryStatus.PENDING)
+        .where(AlertDelivery.channel_id == channel.id, AlertDelivery.status == DeliveryStatus.PENDING, waits)
         .values(next_attempt_at=func.now())
     )
 

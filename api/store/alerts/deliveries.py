@@ -17,8 +17,9 @@ from api.store.core.events import NewEvent, append_once
 from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import AlertChannel, AlertDelivery, Event, Trial
 
-LEASE = timedelta(seconds=60)
-"""For how long a message belongs to a sender; longer than any attempt takes."""
+LEASE = timedelta(minutes=3)
+"""For how long a message belongs to a sender; longer than any attempt takes, of which a mail has the longest: look-ups
+of names, a connection, and then its TOTAL_SECONDS."""
 FIRST_WAIT = timedelta(seconds=2)
 LONGEST_WAIT = timedelta(minutes=5)
 
@@ -41,7 +42,10 @@ def due_channels(session: Session) -> Sequence[str]:
 
 
 def claim_message(session: Session, channel_id: str) -> Claimed | None:
-    """Take the message of the channel that is due first. The attempt counts from here, also if the sender dies."""
+    """Take the message of the channel that is due first. The attempt counts from here, also if the sender dies.
+
+    Its last error is forgotten: a message with one waits, and one without is new or under way.
+    """
     found = session.execute(
         select(AlertDelivery, AlertChannel)
         .join(AlertChannel, AlertChannel.id == AlertDelivery.channel_id)
@@ -56,22 +60,23 @@ def claim_message(session: Session, channel_id: str) -> Claimed | None:
     session.execute(
         update(AlertDelivery)
         .where(AlertDelivery.id == message.id)
-        .values(attempts=AlertDelivery.attempts + 1, next_attempt_at=func.now() + LEASE)
+        .values(attempts=AlertDelivery.attempts + 1, next_attempt_at=func.now() + LEASE, last_error=None)
     )
     return Claimed(id=message.id, channel_id=channel.id, kind=channel.kind, sealed=channel.sealed, body=message.body)
 
 
-def record_delivered(session: Session, message: Claimed) -> None:
-    """The receiver accepted the message: the channel works."""
-    session.execute(
-        update(AlertDelivery)
-        .where(AlertDelivery.id == message.id)
-        .values(status=DeliveryStatus.DELIVERED, delivered_at=func.now(), last_error=None)
-    )
+def record_delivered(session: Session, message: Claimed, note: str | None = None) -> None:
+    """The receiver accepted the message: the channel works. `note`: what it refused all the same."""
+    # the channel first, as everywhere: who locks them in another order waits for ever
     session.execute(
         update(AlertChannel)
         .where(AlertChannel.id == message.channel_id)
         .values(failures=0, blocked_until=None, last_error=None, last_error_at=None, last_success_at=func.now())
+    )
+    session.execute(
+        update(AlertDelivery)
+        .where(AlertDelivery.id == message.id)
+        .values(status=DeliveryStatus.DELIVERED, delivered_at=func.now(), last_error=note)
     )
 
 

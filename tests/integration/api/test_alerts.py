@@ -20,6 +20,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select, text, update
 
+from api.alerts import delivery as delivery_module
 from api.alerts.delivery import AlertDelivery
 from api.schemas.enums import Scope
 from api.schemas.events import GenerationRetried, TrialStatusChanged
@@ -340,8 +341,7 @@ def test_a_redirect_is_not_followed(
     channel = make_channel(admin, url=receiver.url)
     receiver.answer = lambda request: 307
     admin.post(f"{ALERTS}/channels/{channel['id']}/test")
-    work(served, delivery, lambda: bool(deliveries(admin)[0]["last_error"]))
-    assert "redirect" in deliveries(admin)[0]["last_error"]
+    work(served, delivery, lambda: "redirect" in (deliveries(admin)[0]["last_error"] or ""))
     assert {request.path for request in receiver.received} == {"/hook"}
 
 
@@ -421,6 +421,71 @@ def test_what_was_given_up_is_shown_sent_again_and_pruned(
         assert prune_deliveries(session, timedelta(0)) == 1
 
 
+def test_a_change_tries_again_what_waits_and_leaves_what_is_under_way(
+    served: Served, admin: httpx.Client, receiver: Receiver, delivery: AlertDelivery
+) -> None:
+    channel = make_channel(admin, url=receiver.url)
+    where = f"{ALERTS}/channels/{channel['id']}"
+    held, release = threading.Event(), threading.Event()
+
+    def hold(request: Any) -> int:
+        held.set()
+        release.wait(PATIENCE)
+        return 200
+
+    receiver.answer = lambda request: 500
+    admin.post(f"{where}/test")
+    assert delivery.send_next(channel["id"]) is False and len(receiver.received) == 1
+    receiver.answer = hold
+    admin.patch(where, json={"enabled": True})
+    delivery.tick()
+    try:
+        assert held.wait(PATIENCE), "it was not tried again"
+        admin.patch(where, json={"enabled": True})
+        assert delivery.send_next(channel["id"]) is False and len(receiver.received) == 2
+    finally:
+        release.set()
+    until(lambda: deliveries(admin)[0]["status"] == "delivered")
+
+
+def test_a_sender_that_is_closed_leaves_the_rest_of_a_backlog(
+    served: Served, admin: httpx.Client, receiver: Receiver, delivery: AlertDelivery
+) -> None:
+    channel = make_channel(admin, url=receiver.url)
+    for _ in range(3):
+        admin.post(f"{ALERTS}/channels/{channel['id']}/test")
+
+    def close(request: Any) -> int:
+        delivery.close()
+        return 200
+
+    receiver.answer = close
+    delivery.tick()
+    until(lambda: bool(receiver.received) and not delivery._busy)
+    assert sorted(one["status"] for one in deliveries(admin)) == ["delivered", "pending", "pending"]
+
+
+def test_a_channel_that_cannot_be_read_leaves_the_others_theirs(
+    served: Served, league: ReadableLeague, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, whole = (make_channel(admin, url="https://example.com/") for _ in range(2))
+    for channel in (broken, whole):
+        make_rule(admin, channel, "setback")
+    retried(served, league.trial_id, 1)
+    write = delivery_module.write_messages
+
+    def written(session: Any, channel_id: str, **options: Any) -> int | None:
+        if channel_id == broken["id"]:
+            raise ValueError("broken")
+        return write(session, channel_id, **options)
+
+    monkeypatch.setattr(delivery_module, "write_messages", written)
+    sender = AlertDelivery(served.sessions, served.settings)
+    sender.collect()
+    sender.close()
+    assert [one["channel_id"] for one in deliveries(admin)] == [whole["id"]]
+
+
 def test_a_channel_that_is_off_collects_nothing(
     served: Served, league: ReadableLeague, admin: httpx.Client, receiver: Receiver, delivery: AlertDelivery
 ) -> None:
@@ -455,7 +520,10 @@ def test_a_wrong_channel_is_refused_in_words(admin: httpx.Client, body: dict[str
     assert answer.status_code == status and word in answer.text
 
 
-def test_without_a_key_no_channel_is_made(api: Served) -> None:
+def test_without_a_key_no_channel_is_made_but_one_is_switched_off(api: Served, admin: httpx.Client) -> None:
+    where = f"{ALERTS}/channels/{make_channel(admin, url='https://example.com/')['id']}"
     with api.client(Scope.ADMIN) as client:
+        assert client.patch(where, json={"enabled": False}).json()["enabled"] is False
+        assert client.patch(where, json={"url": "https://example.org/"}).status_code == 409
         answer = client.post(f"{ALERTS}/channels", json={"name": "c", "kind": "slack", "url": "https://example.com/"})
     assert answer.status_code == 409 and "LANISTA_TEMPORAL_KEY" in answer.text

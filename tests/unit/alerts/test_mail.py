@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from api.alerts import mail
 from api.alerts.errors import NotDelivered
 from api.alerts.mail import send_mail
 from api.settings import StoreSettings
@@ -138,10 +139,10 @@ def settings(server: MailServer, **more: object) -> StoreSettings:
 def test_a_mail_reaches_all_recipients(plain: MailServer) -> None:
     send_mail(settings(plain), message(), ["a@example.com", "b@example.com"])
     [(recipients, data)] = plain.mails
-    mail = message_from_bytes(data, policy=policy.default)
+    arrived = message_from_bytes(data, policy=policy.default)
     assert recipients == ["a@example.com", "b@example.com"]
-    assert mail["From"] == "lanista@example.com" and mail["Message-ID"] == "<m@example.com>"
-    assert "New champion" in mail["Subject"] and "main-2" in mail.get_content()
+    assert arrived["From"] == "lanista@example.com" and arrived["Message-ID"] == "<m@example.com>"
+    assert "New champion" in arrived["Subject"] and "main-2" in arrived.get_content()
 
 
 def test_a_mail_goes_encrypted_and_signed_in(encrypted: MailServer) -> None:
@@ -159,13 +160,25 @@ def test_a_certificate_that_is_not_trusted_gets_no_mail(encrypted: MailServer, m
 
 def test_what_the_server_refuses_is_not_delivered(plain: MailServer) -> None:
     plain.refused = {"b@example.com"}
-    with pytest.raises(NotDelivered, match="refused 1 of 2 recipients"):
-        send_mail(settings(plain), message(), ["a@example.com", "b@example.com"])
     with pytest.raises(NotDelivered, match="refused all recipients"):
         send_mail(settings(plain), message(), ["b@example.com"])
     plain.busy = True
     with pytest.raises(NotDelivered, match="answered 451"):
         send_mail(settings(plain), message(), ["a@example.com"])
+
+
+def test_a_mail_that_some_are_refused_is_delivered_with_a_note(plain: MailServer) -> None:
+    plain.refused = {"b@example.com"}
+    note = send_mail(settings(plain), message(), ["a@example.com", "b@example.com"])
+    assert note == "the mail server refused 1 of 2 recipients"
+    assert [recipients for recipients, _ in plain.mails] == [["a@example.com"]]
+
+
+def test_a_mail_ends_in_time(plain: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mail, "TOTAL_SECONDS", 0.0)
+    with pytest.raises(NotDelivered, match="it took too long"):
+        send_mail(settings(plain), message(), ["a@example.com"])
+    assert not plain.mails
 
 
 def test_a_server_that_is_away_is_named() -> None:
