@@ -35,11 +35,16 @@ SERIES = """async () => {
     ({ player_id, generations, steps: generations, values: generations, times: generations });
   const lines = Array.from({ length: 300 }, (_, at) => ({ id: at, name: `player-${at}` }));
   const many = chooseLines(lines, "player-29");
+  let grown = [series("a", [1])];
+  for (let last = 2; last <= 5000; last++) grown = mergeSeries(grown, [series("a", [last])]);
+  const [{ generations, values }] = grown;
+  const gaps = generations.slice(1).map((generation, at) => generation - generations[at]);
   return {
     smooth: smoothed([1, null, 1, 3], 0.5).map((value) => value && Number(value.toFixed(3))),
     raw: smoothed([4, 2], 0),
     merged: mergeSeries([series("a", [1, 2]), series("b", [1])], [series("a", [2, 3]), series("c", [9])])
       .map((line) => [line.player_id, line.generations]),
+    grown: [generations.length, values.length, generations[0], generations.at(-1), Math.max(...gaps)],
     shown: many.shown.filter((line) => !line.isFaint).map((line) => line.name).slice(0, 2),
     rest: many.rest.length,
     band: quantileBand(Array.from({ length: 101 }, (_, value) => ({ x: 1, value }))),
@@ -58,6 +63,9 @@ def test_rules_of_charts_that_need_no_league(page: Page) -> None:
     assert found["smooth"] == [1, None, 1, pytest.approx(2.143)], "the start is not drawn towards zero; gaps stay"
     assert found["raw"] == [4, 2]
     assert found["merged"] == [["a", [1, 2, 3]], ["b", [1]], ["c", [9]]]
+    points, values, first, last, gap = found["grown"]
+    assert points == values <= 600, "a page that stays open for days keeps no more"
+    assert (first, last) == (1, 5000) and gap < 100, "the whole history is kept, evenly"
     assert (found["shown"], found["rest"]) == (["player-29", "player-290"], 290), "who is looked for is drawn"
     assert found["band"] == [{"x": 1, "low": 10, "middle": 50, "high": 90}]
     assert found["points"] == [300, 25], "of many players fewer points each"
@@ -193,7 +201,8 @@ STILL = """async () => {
     return [place.querySelector(".now").offsetHeight, rows[1].offsetTop - rows[0].offsetTop];
   };
   const before = [event(2, "short"), event(1, "short")];
-  return [measured(nothing, before), measured(busy, [event(3, "very long ".repeat(40)), ...before])];
+  const heights = [measured(nothing, before), measured(busy, [event(3, "very long ".repeat(40)), ...before])];
+  return [...heights, [...place.querySelectorAll(".now > li")].map((tile) => tile.title)];
 }"""
 
 
@@ -202,5 +211,7 @@ def test_other_words_move_nothing(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto("/schedules")
     expect(page.locator("h1")).to_be_visible()
-    quiet, busy = page.evaluate(STILL)
+    quiet, busy, titles = page.evaluate(STILL)
     assert quiet == busy, "the row of tiles and the rows of events keep their heights"
+    assert "a-player-with-a-long-name-17: no change that is certain" in titles[1], "what a tile cuts is told on hover"
+    assert all(titles)

@@ -286,6 +286,89 @@ def test_trials_are_compared_over_steps_and_time(page: Page, league: ReadableLea
     )
 
 
+CONCERNED = """async () => {
+  const { onEvent } = await import("/static/pages/compare.js");
+  const query = { trials: "a,b", tournament: "t" };
+  const event = (type, trial_id, tournament_id) => ({ type, trial_id, payload: { tournament_id } });
+  return [
+    onEvent(event("generation.recorded", "b"), { query }),
+    onEvent(event("generation.recorded", "c"), { query }),
+    onEvent(event("pairing.played", null, "t"), { query }),
+    onEvent(event("pairing.played", null, "u"), { query }),
+    onEvent(event("ratings.fitted", null, "u"), { query }),
+    onEvent(event("trial.status", "c"), { query: { trials: "a,b" } }),
+  ];
+}"""
+
+
+def test_trials_are_added_one_after_another_and_only_their_events_count(page: Page, operator: httpx.Client) -> None:
+    project, trials = three(operator)
+    page.goto("/compare")
+    picker = page.get_by_label("Add a trial")
+    for count, name in enumerate(("a", "c", "b"), start=1):
+        expect(picker).to_have_value("")
+        picker.select_option(label=f"{project}/{name}")
+        expect(page).to_have_url(re.compile(f"trials=[^&,]+(?:(?:,|%2C)[^&,]+){{{count - 1}}}$"))
+        expect(picker.locator("option", has_text=f"{project}/{name}")).to_have_count(0)
+    expect(picker).to_have_value("")
+    rows = page.get_by_role("region", name="Trials").locator("tbody tr")
+    expect(rows).to_have_count(len(trials))
+    assert page.evaluate(CONCERNED) == [True, False, True, False, True, False]
+
+
+def test_a_refresh_keeps_the_commit_that_was_typed_for_a_fork(
+    page: Page, league: ReadableLeague, operator: httpx.Client
+) -> None:
+    trial = operator.get(f"/api/v1/trials/{league.trial_id}").json()
+    page.goto(f"/trials/{trial['id']}/fork")
+    field = page.get_by_label("At commit")
+    expect(field).to_have_value(str(trial["last_commit"]))
+    field.fill("0")
+    field.blur()
+    later = trial | {"last_commit": trial["last_commit"] + 1}
+    page.route(f"**/api/v1/trials/{trial['id']}", lambda route: route.fulfill(json=later))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.get_by_text(f"0 to {later['last_commit']}, the newest")).to_be_visible()
+    expect(field).to_have_value("0")
+
+
+HOLD = """
+const [real, every] = [window.fetch, window.setInterval];
+window.setInterval = (call, pause) => (pause === 3000 ? ((window.tick = call), 0) : every(call, pause));
+window.held = [];
+window.fetch = (url, options) => {
+  if (!String(url).includes("/alerts/channels")) return real(url, options);
+  const name = `load-${held.length + 1}`;
+  const channel = { id: "c", name, enabled: true, failures: 0, kind: "webhook", target: "there", pending: 0 };
+  return new Promise((resolve) => held.push(() => resolve(Response.json({ items: [channel], next_cursor: null }))));
+};
+new MutationObserver(() => (window.sawOlder ||= document.body?.textContent.includes("load-2")))
+  .observe(document, { subtree: true, childList: true, characterData: true });
+"""
+
+
+def test_slow_loads_are_shown_in_order_and_do_not_pile_up(page: Page) -> None:
+    page.add_init_script(HOLD)
+    page.goto("/alerts")
+    until(lambda: page.evaluate("held.length") == 1)
+    expect(page.get_by_text("Loading …")).to_be_visible()
+    page.evaluate("void [tick(), tick()]")
+    assert page.evaluate("held.length") == 1, "an interval begins no load while another is under way"
+    for count in (2, 3):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        until(lambda count=count: page.evaluate("held.length") == count)
+    page.evaluate("held[0]()")
+    expect(page.get_by_role("cell", name="load-1", exact=True)).to_be_visible()
+    page.evaluate("held[2]()")
+    expect(page.get_by_role("cell", name="load-3", exact=True)).to_be_visible()
+    page.evaluate("held[1]()")
+    page.evaluate("void tick()")  # not to wait for the load
+    until(lambda: page.evaluate("held.length") >= 4)
+    page.evaluate("held[3]()")
+    expect(page.get_by_role("cell", name="load-4", exact=True)).to_be_visible()
+    assert not page.evaluate("window.sawOlder"), "what is older than the page never replaces it"
+
+
 WRITES = re.compile(
     r"\b(start|new|create|pause|resume|stop|archive|fork|edit|rename|promote|roll back|rollback|cancel|delete|revoke"
     r"|trigger|add a|switch o\w+|retry|let the champions|add a player|retire|import)\b",

@@ -54,6 +54,7 @@ const element = (id) => document.getElementById(id);
 
 let current = null; // the page on display: its module, context and data
 let loads = 0;
+let shownLoad = 0; // the number of the load on display; older ones are discarded
 let navigations = 0;
 
 export async function go(address, { replace = false } = {}) {
@@ -99,22 +100,26 @@ async function show(page, parameters) {
 /** Load the page's data again and patch what changed. */
 async function refresh() {
   const ticket = ++loads;
-  noteLoad();
+  const noteEnd = noteLoad();
   const shown = current;
+  const isSuperseded = () => ticket < shownLoad || shown !== current;
   // a later load may have shown the page before this one is done
   const loadingMessage = setTimeout(() => shown === current && shown.data === undefined && showMessage("Loading …"), 200);
   try {
     const data = (await shown.page.load?.(shown.context)) ?? {};
-    if (ticket !== loads || shown !== current) return;
+    if (isSuperseded()) return;
+    shownLoad = ticket;
     shown.data = data;
     redraw();
   } catch (problem) {
-    if (ticket !== loads || shown !== current) return;
+    if (isSuperseded()) return;
+    shownLoad = ticket;
     if (problem.status === 401) return open();
     if (shown.data === undefined || problem.status === 404) showError(problem);
     else setConnected(false);
   } finally {
     clearTimeout(loadingMessage);
+    noteEnd();
   }
 }
 
@@ -229,7 +234,7 @@ function themeButton() {
 async function endSession() {
   stopFollowing();
   forgetLoad();
-  loads += 1; // discard loads in progress
+  shownLoad = ++loads; // discard loads in progress
   try {
     await signOut();
     resetConnection();

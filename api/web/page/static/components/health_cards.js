@@ -1,5 +1,6 @@
 // Health of the parts of the stack, refreshed while it is visible.
 import { h } from "../core/dom.js";
+import { isLoading } from "../core/schedule.js";
 
 const EVERY_MS = 3000;
 
@@ -7,8 +8,9 @@ export async function readiness() {
   return (await fetch("/readyz")).json(); // a 503 answer has the same body
 }
 
+/** Load the page again and again; while a load takes longer than the interval no other begins, so that none pile up. */
 export function refreshWhileVisible(context, milliseconds = EVERY_MS) {
-  context.timer = setInterval(() => document.visibilityState === "visible" && context.refresh(), milliseconds);
+  context.timer = setInterval(() => document.visibilityState === "visible" && !isLoading() && context.refresh(), milliseconds);
 }
 
 export function healthCards(ready) {

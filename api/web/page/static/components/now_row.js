@@ -8,13 +8,22 @@ export function nowRow({ trial, overview }, speed) {
   return h(
     "ul",
     { class: "now", key: "glance", "aria-label": "Now" },
-    championTile(overview.champion),
-    gainTile(overview.gain),
-    gateTile(overview.gates, root),
-    tournamentTile(overview.tournaments, trial),
-    endTile(trial, speed),
-    problemsTile(overview, root),
+    [
+      championTile(overview.champion),
+      gainTile(overview.gain),
+      gateTile(overview.gates, root),
+      tournamentTile(overview.tournaments, trial),
+      endTile(trial, speed),
+      problemsTile(overview, root),
+    ].map(titled),
   );
+}
+
+/** A tile with its whole text on hover: its height is fixed, so very long words are cut. */
+function titled(each) {
+  const lines = [...each.children].map((part) => part.textContent);
+  each.title = lines.filter(Boolean).join("\n");
+  return each;
 }
 
 const tile = (key, title, value, more, tone) =>

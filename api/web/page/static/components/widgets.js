@@ -149,7 +149,7 @@ export const pick = (label, name, options, value, onchange) =>
     " ",
     h(
       "select",
-      { name, value, onchange: (event) => onchange(event.target.value) },
+      { name, value, onchange: (event) => onchange(event.target.value, event.target) },
       options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)),
     ),
   );

@@ -6,6 +6,7 @@ const MOST_POINTS = 300;
 const LEAST_POINTS = 25;
 const ALL_POINTS = 6000; // of one metric, over all players
 export const MOST_LINES = 10;
+const COLUMNS = ["generations", "steps", "values", "times"];
 
 /** Points that are read of each series: fewer where there are many players. */
 export const pointsFor = (players) => Math.max(LEAST_POINTS, Math.min(MOST_POINTS, Math.round(ALL_POINTS / Math.max(1, players))));
@@ -54,10 +55,20 @@ export function mergeSeries(lines, newer) {
     const last = line.generations.at(-1) ?? 0;
     const from = found ? found.generations.findIndex((generation) => generation > last) : -1;
     if (from < 0) return line;
-    const joined = (column) => [...line[column], ...found[column].slice(from)];
-    return { ...line, generations: joined("generations"), steps: joined("steps"), values: joined("values"), times: joined("times") };
+    const joined = COLUMNS.map((column) => [column, [...line[column], ...found[column].slice(from)]]);
+    return thinned({ ...line, ...Object.fromEntries(joined) }, pointsFor(lines.length));
   });
   return more.size || merged.some((line, at) => line !== lines[at]) ? [...merged, ...more.values()] : lines;
+}
+
+/** A line of more than twice as many points, with one for each of `most` equal stretches of generations, and its last. */
+function thinned(line, most) {
+  const { generations } = line;
+  if (generations.length <= 2 * most) return line;
+  const [first, last] = [generations[0], generations.at(-1)];
+  const stretch = (at) => Math.floor(((generations[at] - first) / (last - first)) * most);
+  const isKept = (_, at) => at === 0 || stretch(at) !== stretch(at - 1);
+  return { ...line, ...Object.fromEntries(COLUMNS.map((column) => [column, line[column].filter(isKept)])) };
 }
 
 /** The places of players by their best rating, that of snapshots included; those without one come last. */

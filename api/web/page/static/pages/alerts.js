@@ -4,17 +4,15 @@ import { h } from "../core/dom.js";
 import { humanize } from "../core/format.js";
 import { ask, toast } from "../components/dialog.js";
 import { askForChannel, askForRule, KINDS } from "../components/alert_forms.js";
+import { refreshWhileVisible } from "../components/health_cards.js";
 import { badge, card, empty, pick, table, time } from "../components/widgets.js";
 
-const REFRESH_MS = 3000;
 const SHOWN = 50;
 
 export const title = () => "Alerts";
 export const onEvent = () => false; // messages have no events: the page asks
 
-export function enter(context) {
-  context.timer = setInterval(() => document.visibilityState === "visible" && context.refresh(), REFRESH_MS);
-}
+export const enter = (context) => refreshWhileVisible(context);
 export const leave = (context) => clearInterval(context.timer);
 
 export async function load(context) {

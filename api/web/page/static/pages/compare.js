@@ -11,8 +11,8 @@ import { shortValue } from "./sweep.js";
 const MOST = 50;
 export const enter = prefetchCharts;
 export const title = () => "Compare trials";
-export const onEvent = (event) =>
-  ["tournament.finished", "ratings.fitted", "trial.status", "trial.changed", "pairing.played", "generation.recorded"].includes(event.type);
+const SHOWN = ["tournament.finished", "ratings.fitted", "trial.status", "trial.changed", "pairing.played", "generation.recorded"];
+export const onEvent = (event, { query }) => SHOWN.includes(event.type) && concerns(event, query);
 
 export async function load({ query }) {
   const ids = idsOf(query);
@@ -22,6 +22,12 @@ export async function load({ query }) {
     query.tournament ? get(`/tournaments/${query.tournament}`) : null,
   ]);
   return { known, compared, held };
+}
+
+/** Whether an event is about a compared trial, the tournament on display, or the ratings of a whole project. */
+function concerns({ type, trial_id: trial, payload }, query) {
+  if (trial ? idsOf(query).includes(trial) : type === "ratings.fitted") return true;
+  return Boolean(query.tournament) && payload.tournament_id === query.tournament;
 }
 
 const idsOf = (query) => [...new Set((query.trials ?? "").split(",").filter(Boolean))].slice(0, MOST);
@@ -62,7 +68,10 @@ function chooser(known, ids, context) {
       "add",
       [["", "choose …"], ...others.map((trial) => [trial.id, `${trial.project}/${trial.name}`])],
       "",
-      (id) => id && set([...ids, id]),
+      (id, select) => {
+        select.value = ""; // else it shows the trial that moves up in the list, which could not be chosen
+        if (id) set([...ids, id]);
+      },
     ),
     parents.length > 0 &&
       h(

@@ -127,6 +127,16 @@ function differenceTable(differences, trial, name) {
 
 function orders(trial, context, ready) {
   const { state } = context;
+  state.commit ??= trial.last_commit; // later commits of a running parent change neither what is shown nor what was typed
+  const commit = {
+    id: "at-commit",
+    name: "at",
+    type: "number",
+    min: 0,
+    max: trial.last_commit,
+    value: state.commit,
+    oninput: (event) => (state.commit = event.target.value),
+  };
   return h(
     "form",
     { onsubmit: (event) => start(event, trial, context) },
@@ -134,7 +144,7 @@ function orders(trial, context, ready) {
       "div",
       { class: "field" },
       h("label", { for: "at-commit" }, "At commit"),
-      h("input", { id: "at-commit", name: "at", type: "number", min: 0, max: trial.last_commit, value: trial.last_commit }),
+      h("input", commit),
       h("small", {}, `0 to ${trial.last_commit}, the newest`),
     ),
     h("p", { class: "error", role: "alert" }, state.error ?? ""),
