@@ -160,10 +160,11 @@ COMMANDS = {
     ),
     "probe": LazyCommand(
         place="lanista.cli.leagues.probe:probe",
-        help="How exploitable a version is at least: train fresh responders against it.",
+        help="Train fresh responders against a frozen version. What they win is a lower bound on its exploitability.",
     ),
     "probes": LazyCommand(
-        place="lanista.cli.leagues.probe:probes", help="List the probes of a trial's versions, or stop one."
+        place="lanista.cli.leagues.probe:probes",
+        help="List the probes of a trial's versions, newest first: how exploitable each was at least.",
     ),
     "token": LazyCommand(
         place="lanista.cli.installation.token:token", help="API tokens: make, list and revoke them.", of_stack=True
