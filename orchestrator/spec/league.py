@@ -115,6 +115,8 @@ class LeagueSpec(Section):
         """Players that contradict each other, such as two of one name."""
         listed = given.get("players")
         if not isinstance(listed, list | tuple) or not listed:
+            if given.get("preset") == Preset.FIXED:
+                yield from _unknown_shares([], given.get("matchmaking"))
             return
         players = [_raw(player) for player in listed]
         yield from _doubled_names(players)

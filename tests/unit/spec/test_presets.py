@@ -12,7 +12,13 @@ def league_of(**league: object) -> dict[str, object]:
     return {"game": {"id": "connect_four"}, "league": league}
 
 
-@pytest.mark.parametrize("preset", list(Preset))
+def test_the_preset_fixed_needs_opponents() -> None:
+    for players in ({}, {"players": [{"name": "main"}]}):
+        with pytest.raises(InvalidTrial, match="needs opponents that do not learn"):
+            check_spec(league_of(preset="fixed", **players))
+
+
+@pytest.mark.parametrize("preset", [preset for preset in Preset if preset is not Preset.FIXED])
 def test_every_preset_fills_in_its_players(preset: Preset) -> None:
     roles = [player.role for player in check_spec(league_of(preset=preset.value)).league.players]
     exploiters = [Role.MAIN_EXPLOITER, Role.LEAGUE_EXPLOITER] if preset is Preset.ALPHASTAR else []
@@ -21,7 +27,8 @@ def test_every_preset_fills_in_its_players(preset: Preset) -> None:
 
 @pytest.mark.parametrize("preset", [preset for preset in Preset if preset is not Preset.ALPHASTAR])
 def test_only_alphastar_has_exploiters(preset: Preset) -> None:
-    players = [{"name": "main"}, {"name": "rival", "role": "main_exploiter"}]
+    frozen = [{"name": "random", "role": "bot", "bot": "random"}] if preset is Preset.FIXED else []
+    players = [{"name": "main"}, {"name": "rival", "role": "main_exploiter"}, *frozen]
     with pytest.raises(InvalidTrial) as refused:
         check_spec(league_of(preset=preset.value, players=players))
     (problem,) = refused.value.problems
