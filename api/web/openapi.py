@@ -54,7 +54,8 @@ def _complete(schema: dict[str, Any]) -> dict[str, Any]:
             for parameter in call.get("parameters", ()):
                 parameter["schema"] = _not_null(parameter["schema"])
             for status in _problems_of(path, method, call):
-                call["responses"][str(status)] = _problem(status)
+                if "text/html" not in call["responses"].get(str(status), {}).get("content", {}):  # a page for people
+                    call["responses"][str(status)] = _problem(status)
     return schema
 
 

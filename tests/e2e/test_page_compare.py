@@ -8,17 +8,22 @@ import uuid
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browsing import serious_problems
-from tests.e2e.leagues import League
+from tests.e2e.leagues import TRAINED, League, finished, start, wait_until
 from tests.e2e.stack import LocalStack
 
 
-def test_champions_of_a_fork_and_its_parent_play_each_other(page: Page, league: League, stack: LocalStack) -> None:
+def test_a_fork_beside_its_parent_and_champions_that_play_each_other(
+    page: Page, league: League, stack: LocalStack
+) -> None:
+    other = start(stack, {**TRAINED, "seed": 4})
     body = {"name": f"rival-{uuid.uuid4().hex[:8]}", "changes": {"start": "paused", "algorithm": {"entropy": 0.03}}}
     fork = stack.call("POST", f"/trials/{league.trial}/fork", body)["id"]
     page.goto(f"/compare?trials={league.trial},{fork}")
     expect(page.get_by_role("region", name="Trials").first).to_contain_text("fork of")
     for chart in ("compare-rating", "compare-metric"):
         expect(page.locator(f"[data-keep='{chart}']")).to_have_attribute("data-drawn", "yes")
+    wait_until(lambda: finished(stack, other))
+    page.goto(f"/compare?trials={league.trial},{other}")
     games = page.get_by_role("region", name="Champions against each other").first
     expect(games).to_contain_text("have not met")
     games.get_by_label("Games of each two").fill("2")
