@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from league.errors import InvalidInput
-from league.gates import GateVerdict, MemberStatus, MemberVerdict, SprtStatus
+from league.gates import Exploitation, GateVerdict, MemberStatus, MemberVerdict, SprtStatus, judge_probe
 from league.matchmaking.roster import Member, Roster
 from league.payoff import PayoffView
 from league.types import Decision, DecisionKind, PlayerId, Role, VersionId
@@ -168,6 +168,37 @@ def decide_by_panel(decision: Decision, panel: Sequence[PanelMember]) -> Decisio
     names = ", ".join(each.name for each in panel)
     reason = f"{decision.reason}; the panel found it no worse than the champion against {names}"
     return replace(decision, reason=reason, evidence=evidence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbedCandidate:
+    """What the probes of a gate found; None where one has no result."""
+
+    candidate: Exploitation | None
+    champion: Exploitation | None
+    limit: float | None
+    margin: float | None
+    why: str = ""
+    """Why the candidate's probe has no result, if so."""
+
+
+def is_refused(found: ProbedCandidate) -> bool:
+    """Whether the probes show the candidate to be too exploitable."""
+    if found.candidate is None:
+        return False
+    return judge_probe(found.candidate, found.champion, limit=found.limit, margin=found.margin).refused
+
+
+def decide_by_probe(decision: Decision, found: ProbedCandidate) -> Decision:
+    """The decision on a candidate that passed all else: it fails where it is shown to be too exploitable."""
+    evidence = {**decision.evidence, "probe": asdict(found)}
+    if found.candidate is None:
+        return replace(decision, reason=f"{decision.reason}; its probe has no result: {found.why}", evidence=evidence)
+    verdict = judge_probe(found.candidate, found.champion, limit=found.limit, margin=found.margin)
+    if is_refused(found):
+        reason = f"the gate failed: the candidate is too exploitable, {verdict.reason}"
+        return replace(decision, verdict=KEEP, reason=reason, evidence={**evidence, "failed_by": "probe"})
+    return replace(decision, reason=f"{decision.reason}; in its probe {verdict.reason}", evidence=evidence)
 
 
 def without_panel(decision: Decision) -> Decision:

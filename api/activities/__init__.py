@@ -64,6 +64,7 @@ def store_activities(
         generations.roll_back,
         gates.gate_brief,
         gates.record_gate_batch,
+        gates.judge_gate_probe,
         gates.stop_gate,
         gates.end_gates,
         evaluations.plan_evaluation,

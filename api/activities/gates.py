@@ -7,7 +7,7 @@ from temporalio import activity
 
 from api.activities.error_mapping import map_errors
 from api.store.core.engine import session_factory
-from api.store.gates.results import GateState, gate_state, record_gate_batch, stop_gate
+from api.store.gates.results import GateState, gate_state, judge_gate_probe, record_gate_batch, stop_gate
 from api.store.gates.unfinished import gates_opened_after, unfinished_gates
 from api.store.players.contenders import contender
 from api.store.tables import Gate, Player
@@ -38,6 +38,12 @@ class GateActivities:
             games = unpack_games(batch.outcome, self._artifacts)
             with self._sessions.begin() as session:
                 return self._brief(record_gate_batch(session, batch.gate, batch.batch, games))
+
+    @activity.defn(name=contracts.judge_gate_probe.name)
+    def judge_gate_probe(self, request: contracts.GateRequest) -> contracts.GateBrief:
+        """Decide the gate once its probes are over; on a pass the alias moves in the same transaction."""
+        with map_errors(), self._sessions.begin() as session:
+            return self._brief(judge_gate_probe(session, request.gate))
 
     @activity.defn(name=contracts.stop_gate.name)
     def stop_gate(self, stop: contracts.GateStop) -> contracts.GateBrief:
@@ -74,6 +80,7 @@ class GateActivities:
             request=self._request(state) if state.pairs else None,
             next_gate=None if successor is None else successor.id,
             next_trial=None if successor is None else successor.trial_id,
+            probing=state.probing,
         )
 
     def _request(self, state: GateState) -> contracts.PlayRequest:

@@ -38,7 +38,7 @@ class GateSummary(Answer):
     llr: float = Field(description="the log-likelihood ratio now", examples=[1.2])
     settings: dict[str, Any] = Field(
         description="other options of the gate; `panel` has its members, each with counts, ratio, bounds and status, "
-        "and `after_batch`, the last batch against the champion"
+        "and `after_batch`, the last batch against the champion; `probe` the ids of its probes by side"
     )
     created_at: Utc = Field(description="when it was opened")
     started_at: Utc | None = Field(description="when its first game began")

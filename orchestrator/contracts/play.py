@@ -96,7 +96,7 @@ class GateRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class GateBrief:
-    """The state of a gate and what to play next; `request` is None when it is over."""
+    """The state of a gate and what to play next; `request` is None when it is over or waits for its probes."""
 
     gate: str
     trial: str
@@ -107,6 +107,8 @@ class GateBrief:
     """After the end of this gate: the gate of the waiting candidate, which was opened next."""
     next_trial: str | None = None
     """The trial that the next gate's candidate belongs to."""
+    probing: bool = False
+    """No games are to be played, yet the gate is not over: it waits for its probes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +195,7 @@ play_games = ActivityStub(
 )
 gate_brief = ActivityStub(name="gate_brief", queue=Queue.STORE, message=GateRequest, result=GateBrief)
 record_gate_batch = ActivityStub(name="record_gate_batch", queue=Queue.STORE, message=GateBatch, result=GateBrief)
+judge_gate_probe = ActivityStub(name="judge_gate_probe", queue=Queue.STORE, message=GateRequest, result=GateBrief)
 stop_gate = ActivityStub(name="stop_gate", queue=Queue.STORE, message=GateStop, result=GateBrief)
 end_gates = ActivityStub(name="end_gates", queue=Queue.STORE, message=GatesEnd, result=GatesEnded)
 plan_evaluation = ActivityStub(

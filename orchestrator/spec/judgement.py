@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from orchestrator.searching import MOST_SIMULATIONS
+from orchestrator.spec.probe import ProbeSpec
 from orchestrator.spec.section import Contradiction, Section
 from orchestrator.spec.values import LARGEST, WHOLE, Count, ErrorRate, Flag, Name, Positive, Share
 
@@ -79,6 +80,24 @@ class PanelSpec(Section):
             )
 
 
+class GateProbeSpec(ProbeSpec):
+    """Fresh responders that learn to beat a candidate that beat the champion; see docs/guides/probes.md."""
+
+    limit: Share | None = Field(
+        default=None, description="the gate fails if a responder is shown to win more than this; null: no limit"
+    )
+    margin: Share | None = Field(
+        default=None,
+        description="the gate fails if a responder is shown to win this much more than one does against the champion, "
+        "which is probed too; null: not compared",
+    )
+
+    @property
+    def decides(self) -> bool:
+        """Whether a candidate can fail by it; else its result is only recorded."""
+        return self.limit is not None or self.margin is not None
+
+
 class GateSpec(Section):
     """How a candidate becomes champion: a sequential test on paired games."""
 
@@ -107,6 +126,9 @@ class GateSpec(Section):
     panel: PanelSpec | None = Field(
         default=None, description="others that a candidate must not be worse against than the champion; null: none"
     )
+    probe: GateProbeSpec | None = Field(
+        default=None, description="fresh responders that learn to beat a candidate that beat the champion; null: none"
+    )
 
     @field_validator("elo1")
     @classmethod
@@ -121,6 +143,6 @@ def too_many_teams(game: str, count: int) -> str:
     return f"a gate compares two teams, {game} has {count}; say champion_gate: null, promote by a tournament"
 
 
-def needless_panel(game: str) -> str:
-    """Why a gate in a game of one team has no panel."""
-    return f"nobody meets an opponent in {game}: its gate compares returns; say panel: null"
+def needless(part: Literal["panel", "probe"], game: str) -> str:
+    """Why a gate in a game of one team has no panel and no probe."""
+    return f"nobody meets an opponent in {game}: its gate compares returns; say {part}: null"

@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from orchestrator.spec.section import Section
-from orchestrator.spec.tournament import Games
-from orchestrator.spec.values import LARGEST, WHOLE, Positive
+from orchestrator.spec.values import LARGEST, WHOLE, Games, Positive
 
 
 class ProbeSpec(Section):

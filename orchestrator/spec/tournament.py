@@ -13,7 +13,7 @@ from orchestrator.spec.game import GameChoice
 from orchestrator.spec.reading.checking import found_in, known_names
 from orchestrator.spec.reading.problems import InvalidTrial
 from orchestrator.spec.section import Contradiction, Section
-from orchestrator.spec.values import LARGEST, WHOLE, ErrorRate, Flag, Name
+from orchestrator.spec.values import LARGEST, WHOLE, ErrorRate, Flag, Games, Name
 
 Format = Literal["round_robin", "gauntlet", "swiss", "knockout", "adaptive"]
 
@@ -32,14 +32,7 @@ def _entrant(text: str, info: ValidationInfo) -> str:
     return text
 
 
-def _even(games: int) -> int:
-    if games % 2:
-        raise ValueError("must be even: every game has a partner with the same seed and swapped seats")
-    return games
-
-
 Entrant = Annotated[str, BeforeValidator(written), Field(strict=True, max_length=200), AfterValidator(_entrant)]
-Games = Annotated[int, Field(strict=True, ge=2, le=1000), WHOLE, AfterValidator(_even)]
 Few = Annotated[int, Field(strict=True, ge=1, le=10_000), WHOLE]
 
 

@@ -14,7 +14,7 @@ from orchestrator.spec.components import KnownNames
 from orchestrator.spec.evaluation import EvaluationSpec, check_games_against_target
 from orchestrator.spec.game import GameChoice, OtherGame, declared_team_count
 from orchestrator.spec.generation import GenerationSpec
-from orchestrator.spec.judgement import needless_panel, too_many_teams
+from orchestrator.spec.judgement import needless, too_many_teams
 from orchestrator.spec.league import LeagueSpec
 from orchestrator.spec.model import MlpModel, ModelChoice
 from orchestrator.spec.population_checks import population_problems
@@ -54,7 +54,9 @@ class TrialSpec(Section):
             if count is not None and count > 2:
                 raise ValueError(f"champion_gate: {too_many_teams(game.id, count)}")
             if count == 1 and league.champion_gate.panel is not None:
-                raise ValueError(f"champion_gate.panel: {needless_panel(game.id)}")
+                raise ValueError(f"champion_gate.panel: {needless('panel', game.id)}")
+            if count == 1 and league.champion_gate.probe is not None:
+                raise ValueError(f"champion_gate.probe: {needless('probe', game.id)}")
         return league
 
     @field_validator("league")

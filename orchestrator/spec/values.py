@@ -55,6 +55,12 @@ def is_id(text: str) -> bool:
         return False
 
 
+def _even(games: int) -> int:
+    if games % 2:
+        raise ValueError("must be even: every game has a partner with the same seed and swapped seats")
+    return games
+
+
 WHOLE = BeforeValidator(_whole)
 LARGEST = 2**63 - 1
 """The largest bigint of the database."""
@@ -62,6 +68,7 @@ LARGEST = 2**63 - 1
 Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST), WHOLE]
 TeamNumber = Annotated[int, Field(strict=True, ge=0, le=63)]
 Positive = Annotated[int, Field(strict=True, ge=1, le=LARGEST), WHOLE]
+Games = Annotated[int, Field(strict=True, ge=2, le=1000), WHOLE, AfterValidator(_even)]
 Processes = Annotated[int, Field(strict=True, ge=1, le=4096), WHOLE]
 ExtraProcesses = Annotated[int, Field(strict=True, ge=0, le=256), WHOLE]
 Width = Annotated[int, Field(strict=True, ge=1, le=65_536), WHOLE]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -16,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
         PlayOutcome,
         PlayRequest,
         gate_brief,
+        judge_gate_probe,
         play_games,
         record_gate_batch,
         stop_gate,
@@ -39,6 +41,8 @@ MAX_LOST_BATCHES = 5
 """Batches of one run whose games may be lost before they are recorded; more mean that the store worker and the train
 worker do not share an artifact store.
 """
+PROBE_INTERVAL = timedelta(seconds=10)
+"""How often the store is asked whether the probes of a gate are over."""
 
 
 @workflow.defn
@@ -69,11 +73,11 @@ class GateWorkflow:
             state.trial, state.announced = brief.trial, True
             await report_to_trial(brief.trial, Report(happening=ReportKind.GATE_OPENED, sender=state.gate))
         batches = 0
-        while brief.request is not None:
-            brief = await self._batch(brief, brief.request)
+        while brief.request is not None or brief.probing:
+            brief = await (self._probe(brief) if brief.request is None else self._batch(brief, brief.request))
             batches += 1
             enough = batches >= BATCHES_PER_RUN or self._failures >= FAILURES_PER_RUN
-            if brief.request is not None and new_run_is_due(enough):
+            if (brief.request is not None or brief.probing) and new_run_is_due(enough):
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new(state)
         await self._end(brief)
@@ -96,6 +100,17 @@ class GateWorkflow:
                 await self._note_failure(lost)
                 return brief  # the same batch again
             return await stop_gate(GateStop(gate=brief.gate, reason=error_text(error)))
+
+    async def _probe(self, brief: GateBrief) -> GateBrief:
+        """Wait a while for the gate's probes, whose workflows the API starts from their rows."""
+        try:
+            await workflow.wait_condition(lambda: bool(self._state.stop_reason), timeout=PROBE_INTERVAL)
+        except TimeoutError:
+            try:
+                return await judge_gate_probe(GateRequest(gate=brief.gate))
+            except ActivityError as error:
+                return await stop_gate(GateStop(gate=brief.gate, reason=error_text(error)))
+        return await stop_gate(GateStop(gate=brief.gate, reason=self._state.stop_reason))
 
     async def _play(self, request: PlayRequest) -> PlayOutcome | None:
         """Play the batch's games; None when told to stop, or when a new run is to continue with them."""

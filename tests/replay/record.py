@@ -58,7 +58,7 @@ async def record(folder: Path) -> None:
     async with await local_temporal() as environment:
         client = environment.client
         assert await register_search_attributes(client)
-        for scenario in (_completed, _stopped, _waited, _checked, _tournaments, _sweeps, _probes):
+        for scenario in (_completed, _stopped, _waited, _checked, _tournaments, _sweeps, _probes, _probed_gate):
             for name, workflow_id in await scenario(client):
                 await _write(client, folder / f"{name}.json", workflow_id)
 
@@ -211,6 +211,22 @@ async def _probes(client: Client) -> Recorded:
         )
         assert await handle.result() == "completed"
     return [("probe", workflow_id)]
+
+
+async def _probed_gate(client: Client) -> Recorded:
+    """A gate that waits for its probes."""
+    league = FakeLeague(
+        trial="probed",
+        learners=[Learner(player="main-4", name="main", role=Role.MAIN)],
+        budget_steps=10,
+        gates={"p": 1},
+        probed_gates={"p": 2},
+        gate_of_generation={1: "p"},
+    )
+    async with await _serve(client, league):
+        handle = await _start(client, league)
+        assert await handle.result() is Status.COMPLETED
+    return [("gate-probed", gate_workflow_id("p"))]
 
 
 async def _serve(client: Client, league: FakeLeague, *more: Callable[..., Any]) -> AsyncExitStack:

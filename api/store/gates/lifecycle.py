@@ -28,7 +28,7 @@ from league.lifecycle import decide_promotion
 from league.seeds import derived_seed
 from league.types import Decision as Verdict
 from league.types import VersionId
-from orchestrator.spec.judgement import GateSpec
+from orchestrator.spec.judgement import GateProbeSpec, GateSpec
 
 CHAMPION = "champion"
 """The alias of a gate whose trial file names none."""
@@ -205,6 +205,7 @@ def _new_gate(session: Session, trial: Trial, version: ModelVersion, rule: GateS
             "batch_pairs": BATCH_PAIRS,
             "opening_plies": opening_plies(trial),
             "panel": None if rule.panel is None else rule.panel.to_json(),
+            "probe": None if rule.probe is None else rule.probe.to_json(),
             "search": rule.search,
         },
         pairs=0,
@@ -224,6 +225,7 @@ def _copy(gate: Gate) -> Gate:
         upper_bound=gate.upper_bound,
         seed=derived_seed(gate.seed, "again"),
         settings={"model": gate.model, "panel": _panel_rule(gate), "search": gate.settings.get("search")}
+        | {"probe": _probe_rule(gate)}
         | {name: gate.settings[name] for name in ("alpha", "batch_pairs", "opening_plies")},
         pairs=0,
         pentanomial=[0, 0, 0, 0, 0],
@@ -235,6 +237,12 @@ def _panel_rule(gate: Gate) -> dict[str, Any] | None:
     """The panel as the trial file asks for it, without the members that this gate met."""
     panel = gate.settings.get("panel")
     return None if panel is None else {name: panel[name] for name in ("past_holders", "mixture")}
+
+
+def _probe_rule(gate: Gate) -> dict[str, Any] | None:
+    """The probe as the trial file asks for it, without the probes that this gate opened."""
+    probe = gate.settings.get("probe")
+    return None if probe is None else {name: probe[name] for name in GateProbeSpec.model_fields}
 
 
 def _promote_unopposed(session: Session, gate: Gate) -> list[NewEvent]:

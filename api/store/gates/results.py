@@ -34,11 +34,20 @@ from api.store.gates.panel import (
     panel_verdicts,
     plays_alone,
 )
+from api.store.gates.probing import (
+    PROBE,
+    is_probing,
+    no_result,
+    open_probes,
+    probed_candidate,
+    probes_are_over,
+    stop_probes,
+)
 from api.store.matches.openings import with_openings_played
 from api.store.matches.scoring import Contest, longest_opening, match_row, pentanomial, score_games
 from api.store.tables import Gate, GateBatch, Match, ModelVersion, Player, Trial
 from league.gates import SprtStatus
-from league.lifecycle import KEEP, PROMOTE, decide_by_panel, decide_promotion, without_panel
+from league.lifecycle import KEEP, PROMOTE, decide_by_panel, decide_by_probe, decide_promotion, without_panel
 from league.seeds import derived_seed
 from league.types import Decision, DecisionKind, VersionId
 from orchestrator.contracts.play import PlayedGame
@@ -61,6 +70,8 @@ class GateState:
     seed: int
     contenders: tuple[tuple[Player, ModelVersion], ...]
     successor: Gate | None
+    probing: bool = False
+    """Whether the gate waits for its probes."""
 
 
 def gate_state(session: Session, gate_id: str) -> GateState:
@@ -72,7 +83,7 @@ def record_gate_batch(session: Session, gate_id: str, batch: int, games: Sequenc
     """Record a batch and evaluate the test. A batch that is recorded already, or comes too late, changes nothing."""
     gate = load_gate(session, gate_id, locked=True)
     recorded = _batches(session, gate)
-    if gate.status is not GateStatus.RUNNING or batch <= recorded:
+    if gate.status is not GateStatus.RUNNING or batch <= recorded or is_probing(gate):
         return _state(session, gate)
     if batch != recorded + 1:
         raise Conflict(f"batch {batch} of gate {gate_id} cannot follow batch {recorded}")
@@ -92,6 +103,20 @@ def record_gate_batch(session: Session, gate_id: str, batch: int, games: Sequenc
     if over:
         events += _conclude(session, gate)
     append_events(session, events)
+    return _state(session, gate)
+
+
+def judge_gate_probe(session: Session, gate_id: str) -> GateState:
+    """Decide a gate whose probes are over; one that waits for them, or is over, stays as it is."""
+    gate = load_gate(session, gate_id, locked=True)
+    if gate.status is not GateStatus.RUNNING or not is_probing(gate):
+        return _state(session, gate)
+    if alias_holder(session, alias_key(gate)) != gate.champion_version_id:
+        append_events(session, _champion_changed(session, gate))
+    elif reason := no_result(session, gate):
+        append_events(session, [_invalidate(session, gate, reason), *start_waiting_gate(session, gate)[1]])
+    elif probes_are_over(session, gate):
+        append_events(session, _conclude(session, gate))
     return _state(session, gate)
 
 
@@ -161,7 +186,7 @@ def _count(session: Session, gate: Gate, batch: int, found: list[Contest]) -> bo
 
 
 def _conclude(session: Session, gate: Gate) -> list[NewEvent]:
-    """Record the decision, move the alias on a pass, and start the waiting candidate's gate."""
+    """Record the decision, move the alias on a pass, and start the waiting candidate's gate; or open the probes."""
     verdict = sprt_of(gate).judge(gate.pentanomial)
     decision = decide_promotion(
         candidate=VersionId(gate.candidate_version_id),
@@ -173,8 +198,12 @@ def _conclude(session: Session, gate: Gate) -> list[NewEvent]:
         decision = decide_by_panel(decision, panel)
     elif gate.settings.get(PANEL) is not None and decision.verdict == PROMOTE and plays_alone(session, gate):
         decision = without_panel(decision)
+    if decision.verdict == PROMOTE and gate.settings.get(PROBE) is not None and not plays_alone(session, gate):
+        if not is_probing(gate):
+            return open_probes(session, gate)
+        decision = decide_by_probe(decision, probed_candidate(session, gate))
     status = _ENDS[verdict.status]
-    if panel and decision.verdict != PROMOTE:
+    if status is GateStatus.PASSED and decision.verdict != PROMOTE:
         status = GateStatus.FAILED
     events = [end_gate(session, gate, status, decision.reason)]
     record_promotion(session, gate, decision)
@@ -201,6 +230,7 @@ def _invalidate(session: Session, gate: Gate, reason: str) -> NewEvent:
         "llr": verdict.llr,
         "status": GateStatus.INVALID.value,
     }
+    stop_probes(session, gate, reason)
     event = end_gate(session, gate, GateStatus.INVALID, reason)
     decision = Decision(
         kind=DecisionKind.PROMOTION, verdict=KEEP, reason=f"the gate proves nothing: {reason}", evidence=evidence
@@ -211,15 +241,17 @@ def _invalidate(session: Session, gate: Gate, reason: str) -> NewEvent:
 
 def _state(session: Session, gate: Gate) -> GateState:
     batch = _batches(session, gate) + 1
-    plan = next_batch(gate) if gate.status is GateStatus.RUNNING else None
+    running, probing = gate.status is GateStatus.RUNNING, gate.status is GateStatus.RUNNING and is_probing(gate)
+    plan = next_batch(gate) if running else None
     return GateState(
         gate=gate,
         trial=session.get_one(Trial, gate.trial_id),
         next_batch=batch,
-        pairs=_pairs_of_next(gate) if gate.status is GateStatus.RUNNING else 0,
+        pairs=_pairs_of_next(gate) if running and not probing else 0,
         seed=derived_seed(gate.seed, batch) if plan is None else plan.seed,
         contenders=_contenders(session, gate) if plan is None else contenders(session, gate, plan),
         successor=_successor(session, gate),
+        probing=probing,
     )
 
 

@@ -11,10 +11,12 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import GateStatus, MatchResult
 from api.store.gates.lifecycle import sprt_of
-from api.store.gates.panel import PANEL, members_of, recount
+from api.store.gates.panel import PANEL, members_of, plays_alone, recount
+from api.store.gates.probing import PROBE, is_probing, probed_candidate
 from api.store.tables import Gate, GateBatch, Match, Pairing, Tournament
 from api.store.verify.report import Finding, FindingKind
 from league.gates import MemberStatus, SprtStatus
+from league.lifecycle import is_refused
 
 _ENDS = {
     GateStatus.PASSED: SprtStatus.PASSED,
@@ -77,7 +79,7 @@ def _wrong_gate(session: Session, gate: Gate) -> Iterator[Finding]:
             detail = f"the ratio after batch {batch.number} is stored as {batch.llr!r}, recomputed as {llr!r}"
             yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
     yield from _wrong_panel(session, gate, subject)
-    yield from _wrong_verdict(gate, subject)
+    yield from _wrong_verdict(session, gate, subject)
 
 
 def _wrong_panel(session: Session, gate: Gate, subject: str) -> Iterator[Finding]:
@@ -113,12 +115,19 @@ def _wrong_batches(session: Session, batches: Sequence[GateBatch], gate: Gate, s
             yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)
 
 
-def _wrong_verdict(gate: Gate, subject: str) -> Iterator[Finding]:
+def _wrong_verdict(session: Session, gate: Gate, subject: str) -> Iterator[Finding]:
     if gate.status not in _ENDS or gate.champion_version_id is None:
         return
     found = sprt_of(gate).judge(gate.pentanomial).status
     if found is SprtStatus.PASSED and any(each["status"] == MemberStatus.WORSE for each in members_of(gate)):
         found = SprtStatus.FAILED
+    if found is SprtStatus.PASSED and gate.settings.get(PROBE) is not None:
+        if is_probing(gate) and is_refused(probed_candidate(session, gate)):
+            found = SprtStatus.FAILED
+        elif not is_probing(gate) and not plays_alone(session, gate):
+            yield Finding(
+                wrong=FindingKind.LOST, subject=subject, detail="it was decided without the probe it asks for"
+            )
     if found is not _ENDS[gate.status]:
         detail = f"it ended as {gate.status}, its counts say {found}"
         yield Finding(wrong=FindingKind.DISAGREEING, subject=subject, detail=detail)

@@ -79,6 +79,9 @@ def show(gate: GateArgument, home: HomeOption = None, as_json: JsonOption = Fals
     panel = found.settings.get("panel") or {}
     if panel.get("members"):
         out.print(_panel(panel["members"]))
+    probe = found.settings.get("probe") or {}
+    if "candidate" in probe:
+        print_line(_probe(probe, running=found.finished_at is None))
 
 
 @gate.command()
@@ -146,6 +149,16 @@ def _panel(members: Sequence[Mapping[str, Any]]) -> Table:
         status = str(member["status"]).replace("_", " ")
         table.add_row(escape(member["name"]), status, counts, f"{member['llr']:+.2f}", bounds)
     return table
+
+
+def _probe(probe: Mapping[str, Any], *, running: bool) -> str:
+    """The probes of the gate by their ids, and what refuses the candidate."""
+    ids = ", ".join(f"{side} {probe[side]}" for side in ("candidate", "champion") if side in probe)
+    limit, margin = probe["limit"], probe["margin"]
+    rules = [f"above {limit:g}"] if limit is not None else []
+    rules += [f"{margin:g} above the champion"] if margin is not None else []
+    verdict = f"refused {' or '.join(rules)}" if rules else "only recorded"
+    return f"probe: {ids} · {verdict}" + (" · the gate waits for it" if running else "")
 
 
 def _mark(llr: float, found: Gate) -> str:

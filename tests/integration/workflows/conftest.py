@@ -80,6 +80,7 @@ def begin(temporal: Client, serve: Serve) -> Callable[..., Any]:
         ]
         league.gates = {f"{gate}-{key}" if "next" not in gate else gate: n for gate, n in league.gates.items()}
         league.gates = {_keyed(gate, key): batches for gate, batches in league.gates.items()}
+        league.probed_gates = {_keyed(gate, key): looks for gate, looks in league.probed_gates.items()}
         league.gate_of_generation = {n: _keyed(gate, key) for n, gate in league.gate_of_generation.items()}
         async with serve(league, *more, runner=runner):
             handle = await temporal.start_workflow(

@@ -74,6 +74,8 @@ class FakeLeague:
     field_failures: list[Failure] = field(default_factory=list)
     gates: dict[str, int] = field(default_factory=dict)
     """Batches that each gate still plays."""
+    probed_gates: dict[str, int] = field(default_factory=dict)
+    """How often each gate that has played its batches is told to wait for its probes."""
     gate_of_generation: dict[int, str] = field(default_factory=dict)
     stopped_gates: list[play.GateStop] = field(default_factory=list)
     gate_ends: list[play.GatesEnd] = field(default_factory=list)
@@ -277,9 +279,15 @@ class FakeLeague:
         return self._brief(batch.gate)
 
     @activity.defn
+    async def judge_gate_probe(self, request: play.GateRequest) -> play.GateBrief:
+        self.calls["judge_gate_probe"] += 1
+        self.probed_gates[request.gate] -= 1
+        return self._brief(request.gate)
+
+    @activity.defn
     async def stop_gate(self, stop: play.GateStop) -> play.GateBrief:
         self.stopped_gates.append(stop)
-        self.gates[stop.gate] = 0
+        self.gates[stop.gate] = self.probed_gates[stop.gate] = 0
         return self._brief(stop.gate, "invalid")
 
     @activity.defn
@@ -290,15 +298,17 @@ class FakeLeague:
     def _brief(self, gate: str, over: str = "passed") -> play.GateBrief:
         left = self.gates[gate]
         request = play.PlayRequest(trial="t", occasion=gate, game=GAME, contenders=[], pairs=1, seed=left)
-        following = f"{gate}-next" if f"{gate}-next" in self.gates and not left else None
+        probing = not left and self.probed_gates.get(gate, 0) > 0
+        following = f"{gate}-next" if f"{gate}-next" in self.gates and not left and not probing else None
         return play.GateBrief(
             gate=gate,
             trial=self.trial,
-            status="running" if left else over,
+            status="running" if left or probing else over,
             next_batch=left,
             request=request if left else None,
             next_gate=following,
             next_trial=self.trial if following else None,
+            probing=probing,
         )
 
     @activity.defn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from temporalio import workflow
@@ -68,3 +69,27 @@ async def test_gates_of_a_trial_that_failed_end_and_make_room(begin: Callable, t
         assert await handle.result() is Status.FAILED
         assert await temporal.get_workflow_handle(gate_workflow_id(following)).result() == "passed"
     assert [end.trial for end in league.gate_ends] == [league.trial]
+
+
+async def test_a_gate_waits_for_its_probes_over_runs_and_the_trial_for_the_gate(
+    begin: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "PROBE_INTERVAL", timedelta(milliseconds=20))
+    monkeypatch.setattr(gate, "BATCHES_PER_RUN", 3)
+    league = FakeLeague(
+        budget_steps=10, gates={"p": 1}, probed_gates={"p": 5}, gate_of_generation={1: "p"}, play_seconds=0
+    )
+    async with begin(league, runner=UnsandboxedWorkflowRunner()) as handle:
+        assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.COMPLETED
+    assert league.calls["judge_gate_probe"] == 5 and set(league.probed_gates.values()) == {0}
+
+
+async def test_a_stop_now_ends_a_gate_that_waits_for_its_probes(begin: Callable) -> None:
+    league = FakeLeague(
+        generation_seconds=0.1, gates={"p": 1}, probed_gates={"p": 10_000}, gate_of_generation={1: "p"}, play_seconds=0
+    )
+    async with begin(league) as handle:
+        await eventually(lambda: set(league.gates.values()) == {0})
+        await handle.execute_update("stop", StopOrder(mode=Mode.NOW))
+        assert await asyncio.wait_for(handle.result(), PATIENCE) is Status.STOPPED
+    assert [stop.gate for stop in league.stopped_gates] == list(league.gates)

@@ -12,7 +12,7 @@ from orchestrator.spec.budget import BudgetSpec, TargetSpec
 from orchestrator.spec.evaluation import EvaluationSpec
 from orchestrator.spec.game import EnvPoolGame, GymnasiumGame, OpenSpielGame, PettingZooGame
 from orchestrator.spec.generation import GenerationSpec, OpeningsSpec
-from orchestrator.spec.judgement import GateSpec, PanelSpec, PayoffSpec, ResetSpec, SnapshotSpec
+from orchestrator.spec.judgement import GateProbeSpec, GateSpec, PanelSpec, PayoffSpec, ResetSpec, SnapshotSpec
 from orchestrator.spec.league import LeagueSpec
 from orchestrator.spec.matchmaking import MATCHMAKING, MatesSpec, Preset
 from orchestrator.spec.model import ConvModel, ConvResModel, GruModel, MlpModel, NatureModel
@@ -58,6 +58,7 @@ SECTIONS: list[type[Section]] = [
     ResetSpec,
     GateSpec,
     PanelSpec,
+    GateProbeSpec,
     GenerationSpec,
     OpeningsSpec,
     EvaluationSpec,

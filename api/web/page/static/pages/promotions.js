@@ -6,6 +6,7 @@ import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { fixed, percent, versionName, whole, humanize } from "../core/format.js";
 import { badge, card, empty, facts, table, time, versionLink } from "../components/widgets.js";
+import { panelTable, probeFacts } from "../components/gate_parts.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const MOST_STRANGERS = 50;
@@ -103,6 +104,7 @@ export function view(data, context) {
       ),
     gate ? h("div", { class: "beside", key: "gate" }, card("Log-likelihood ratio", llrPath(gate)), gateFacts(gate, name, context)) : null,
     gate?.settings.panel?.members ? h("div", { key: "panel" }, card("Panel", panelTable(gate.settings.panel.members))) : null,
+    gate?.settings.probe?.candidate ? h("div", { key: "probe" }, card("Probe", probeFacts(gate))) : null,
     gates.length
       ? h(
           "div",
@@ -208,22 +210,6 @@ function gateFacts(gate, name, context) {
       ["Error rates", `α ${gate.alpha.toPrecision(2)}, β ${gate.beta.toPrecision(2)}`],
       ["Games", h("a", { href: `/trials/${gate.trial_id}/matches?gate=${gate.id}` }, "recorded games")],
     ]),
-  );
-}
-
-/** Whether the candidate is worse than the champion against each member of the gate's panel. */
-function panelTable(members) {
-  return table(
-    "Panel: candidate and champion against the same opponents",
-    [
-      ["Opponent", (member) => member.name, "long"],
-      ["Candidate", (member) => humanize(member.status)],
-      ["Pairs by score", (member) => member.counts.map(whole).join(", ")],
-      ["LLR", (member) => fixed(member.llr), "number"],
-      ["Bounds", (member) => `${fixed(member.lower)} not worse, ${fixed(member.upper)} worse`],
-    ],
-    members,
-    (member) => member.name,
   );
 }
 
