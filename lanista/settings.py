@@ -101,9 +101,9 @@ class StackSettings(TemporalSettings, LogSettings):
 
     @model_validator(mode="after")
     def _embedded_temporal_speaks_no_tls(self) -> Self:
-        if not self.temporal_address and (self.temporal_tls or self.temporal_api_key or self.temporal_tls_cert):
+        if not self.temporal_address and self.speaks_tls:
             raise ValueError(
-                "LANISTA_TEMPORAL_TLS, _API_KEY and _TLS_CERT apply only to an external Temporal: "
+                "LANISTA_TEMPORAL_TLS, _TLS_CA, _TLS_CERT and _API_KEY apply only to an external Temporal: "
                 "set LANISTA_TEMPORAL_ADDRESS too, or leave them out."
             )
         return self

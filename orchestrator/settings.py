@@ -113,8 +113,25 @@ class TemporalSettings(LanistaSettings):
         description="host:port of the Temporal frontend; set it to use a server of your own",
     )
     temporal_namespace: str = Field(default="default", min_length=1, description="Temporal namespace to work in")
-    temporal_tls: bool = Field(default=False, description="true to speak TLS to Temporal (an API key implies it)")
+    temporal_tls: bool = Field(
+        default=False, description="true to speak TLS to Temporal (an API key, a CA or a client certificate implies it)"
+    )
     temporal_api_key: SecretStr | None = Field(default=None, description="API key for Temporal Cloud")
+    temporal_api_key_file: FilePath | None = Field(
+        default=None,
+        description="file that holds the API key in place of LANISTA_TEMPORAL_API_KEY; read again every few seconds, "
+        "so that the key can be rotated without a restart",
+    )
+    temporal_tls_ca: FilePath | None = Field(
+        default=None,
+        description="file (PEM) with the CA certificates that Temporal's certificate must be signed by; not set: those "
+        "of the machine",
+    )
+    temporal_tls_server_name: str = Field(
+        default="",
+        pattern=r"^[^\s/:]*$",
+        description="name that Temporal's certificate must be for; empty: the host of LANISTA_TEMPORAL_ADDRESS",
+    )
     temporal_tls_cert: FilePath | None = Field(
         default=None, description="client certificate file (PEM) for mutual TLS with Temporal"
     )
@@ -166,6 +183,18 @@ class TemporalSettings(LanistaSettings):
     @property
     def train_secrets(self) -> list[str]:
         return _secrets(self.temporal_train_key)
+
+    @property
+    def speaks_tls(self) -> bool:
+        """Whether the connection to Temporal is encrypted."""
+        secrets = (self.temporal_api_key, self.temporal_api_key_file, self.temporal_tls_cert, self.temporal_tls_ca)
+        return self.temporal_tls or any(secrets) or bool(self.temporal_tls_server_name)
+
+    @model_validator(mode="after")
+    def _one_api_key(self) -> Self:
+        if self.temporal_api_key and self.temporal_api_key_file:
+            raise ValueError("LANISTA_TEMPORAL_API_KEY and LANISTA_TEMPORAL_API_KEY_FILE: set one of them.")
+        return self
 
     @model_validator(mode="after")
     def _certificate_has_its_key(self) -> Self:

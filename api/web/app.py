@@ -6,6 +6,7 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.metadata import version
 
 from anyio import to_thread
@@ -50,6 +51,7 @@ from orchestrator.sealing import KeyUse
 from orchestrator.search_attributes import SearchAttributeCheck
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
+from orchestrator.temporal.tls import explain_failure
 
 SHUTDOWN_SECONDS = 3
 THREADS = 4
@@ -94,7 +96,7 @@ async def _run_services(
     to_thread.current_default_thread_limiter().total_tokens = THREADS
     services = make_services(settings, engine, client, signer)
     app.state.services = services
-    app.state.readiness = HealthChecks(engine, client, settings.ray_address)
+    app.state.readiness = HealthChecks(engine, client, settings.ray_address, partial(explain_failure, settings))
     poller = ProgressPoller(services.sessions, client, services.feed)
     tasks = [
         asyncio.create_task(work.run()) for work in (services.feed, poller, Reconciler(services), services.history)

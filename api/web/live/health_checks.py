@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import structlog
 from temporalio.client import Client
 from temporalio.service import RPCError
 
@@ -12,16 +13,23 @@ from api.schemas.installation.system import PartReadiness, Readiness
 from api.store.core.engine import Engine, server_version
 from api.web.cache import Cache
 
+log = structlog.get_logger()
+
 TIMEOUT_SECONDS = 3.0
 
 
 class HealthChecks:
     """Checks all parts concurrently, each with a timeout of a few seconds."""
 
-    def __init__(self, engine: Engine, temporal: Client, ray_address: str) -> None:
+    def __init__(
+        self, engine: Engine, temporal: Client, ray_address: str, explain: Callable[[str], str] = lambda _problem: ""
+    ) -> None:
+        """`explain` turns the SDK's text of a failed connection to Temporal into what to do about it."""
         self.engine = engine
         self.temporal = temporal
         self.ray_address = ray_address
+        self._explain = explain
+        self._explained = ""
         # no result is kept; but callers share a check that hangs, or a hung Postgres would soon hold every thread
         self._cache = Cache[str](max_entries=3, ttl=0)
 
@@ -42,8 +50,19 @@ class HealthChecks:
     async def _temporal(self) -> str:
         from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 
-        info = await self.temporal.workflow_service.get_system_info(GetSystemInfoRequest())
+        try:
+            info = await self.temporal.workflow_service.get_system_info(GetSystemInfoRequest())
+        except RuntimeError as error:  # the SDK raises it where it cannot connect
+            self._log_once(self._explain(str(error)))
+            raise
+        self._explained = ""
         return f"Temporal {info.server_version}"
+
+    def _log_once(self, advice: str) -> None:
+        """For the operator's eyes: the answer to everybody names no files."""
+        if advice and advice != self._explained:
+            self._explained = advice
+            log.error("Temporal cannot be reached", problem=advice)
 
     async def _ray(self) -> str:
         host, _, port = self.ray_address.rpartition(":")

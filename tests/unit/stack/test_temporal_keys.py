@@ -92,3 +92,17 @@ def test_bad_keys_are_refused(monkeypatch: pytest.MonkeyPatch, league: str, trai
     monkeypatch.setenv(TRAIN_KEY, train)
     with pytest.raises(SettingsError, match=problem):
         TemporalSettings.load()
+
+
+def test_every_role_gets_the_files_of_tls(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = {"LANISTA_TEMPORAL_TLS_CA": "ca.pem", "LANISTA_TEMPORAL_API_KEY_FILE": "key"}
+    for variable, name in named.items():
+        (tmp_path / name).write_text("x")
+        monkeypatch.setenv(variable, str(tmp_path / name))
+    monkeypatch.setenv("LANISTA_TEMPORAL_ADDRESS", "temporal.example:7233")
+    parts = Parts(StackSettings.load(home=home.root), home)
+    given = {child.name: child.environment for child in parts.specs(lambda: None)}
+    for role in ("api", "store-worker", "train-worker"):
+        assert {variable: given[role].get(variable) for variable in named} == {
+            variable: str(tmp_path / name) for variable, name in named.items()
+        }

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from temporalio.client import Client, TLSConfig
+from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import Runtime
 
 from orchestrator.sdk_metrics import make_runtime
 from orchestrator.sealing import KeyRing, KeyUse, SealedOptions, sealed_options
 from orchestrator.settings import SettingsError, TemporalSettings
+from orchestrator.temporal.api_key import api_key_of, follow_key_file
+from orchestrator.temporal.tls import explain_failure, tls_of
 
 
 class TemporalUnreachable(Exception):
-    """No Temporal server answers at the address; the message names the address and the setting."""
+    """No Temporal server answers at the address; the message names the address, the setting and what to do."""
 
 
 async def connect(
@@ -33,20 +35,26 @@ async def connect(
     all connections of a process share one that does not.
     """
     sealing = _sealing(settings, keys, serves=serves)
+    api_key, tls = api_key_of(settings), tls_of(settings)
     try:
-        return await Client.connect(
+        client = await Client.connect(
             settings.temporal_address,
             namespace=settings.temporal_namespace,
-            api_key=settings.temporal_api_key.get_secret_value() if settings.temporal_api_key else None,
-            tls=_tls(settings),
+            api_key=api_key,
+            tls=tls,
             lazy=lazy,
             runtime=runtime or _default_runtime(),
             **sealing,
         )
     except RuntimeError as error:  # what the SDK raises for every failure to connect
+        advice = explain_failure(settings, str(error))
         raise TemporalUnreachable(
-            f"LANISTA_TEMPORAL_ADDRESS: Temporal at {settings.temporal_address} cannot be reached: {error}"
+            f"LANISTA_TEMPORAL_ADDRESS: Temporal at {settings.temporal_address} cannot be reached: "
+            f"{f'{advice} ({error})' if advice else error}"
         ) from error
+    if settings.temporal_api_key_file is not None:
+        follow_key_file(client, settings.temporal_api_key_file)
+    return client
 
 
 def _sealing(settings: TemporalSettings, needed: Iterable[KeyUse], *, serves: bool) -> SealedOptions:
@@ -61,15 +69,6 @@ def _sealing(settings: TemporalSettings, needed: Iterable[KeyUse], *, serves: bo
     return sealed_options(
         ring, namespace=settings.temporal_namespace, since=settings.temporal_sealed_since, serves=serves
     )
-
-
-def _tls(settings: TemporalSettings) -> TLSConfig | bool:
-    if settings.temporal_tls_cert and settings.temporal_tls_key:
-        return TLSConfig(
-            client_cert=settings.temporal_tls_cert.read_bytes(),
-            client_private_key=settings.temporal_tls_key.read_bytes(),
-        )
-    return settings.temporal_tls or settings.temporal_api_key is not None
 
 
 @cache
