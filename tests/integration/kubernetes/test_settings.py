@@ -1,0 +1,109 @@
+"""Variables of the pods are settings that exist, with values that are accepted; secrets reach only who needs them."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.settings import ApiSettings, StoreSettings
+from api.web.middleware.host_and_size import allowed_hosts
+from lanista.settings import INTERNAL, known_settings
+from orchestrator.settings import LanistaSettings
+from tests.integration.kubernetes.conftest import Secrets
+from tests.integration.kubernetes.manifests import OVERLAYS, Pod, environment, of_kind, pods
+from workers.gateway.auth import Access, check_exposure
+from workers.gateway.league.settings import LeagueGatewaySettings
+from workers.settings import WorkerSettings
+
+CLASSES: dict[str, type[LanistaSettings]] = {
+    "api": ApiSettings,
+    "store-worker": StoreSettings,
+    "migrate": StoreSettings,
+    "backup": StoreSettings,
+    "prune": StoreSettings,
+    "train-worker": WorkerSettings,
+    "ray-head": WorkerSettings,
+    "ray-worker": WorkerSettings,
+    "gateway": LeagueGatewaySettings,
+}
+OTHERS = {"HOME", "PGPASSWORD", "RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"}
+PODS = [(name, pod) for name, manifests in OVERLAYS.items() for pod in pods(manifests)]
+
+
+@pytest.mark.parametrize(("overlay", "pod"), PODS, ids=[f"{name}: {pod}" for name, pod in PODS])
+def test_variables_of_a_pod_are_settings_that_it_accepts(
+    overlay: str, pod: Pod, secrets: Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = environment(pod, OVERLAYS[overlay], secrets)
+    for name in given:
+        if name.startswith("LANISTA_"):
+            assert name in known_settings() or name in INTERNAL, name
+        else:
+            assert name in OTHERS or name.startswith(("AWS_", "RAY_gcs_", "RAY_health_")), name
+        monkeypatch.setenv(name, given[name])
+    settings = CLASSES[pod.component].load().model_dump()
+    own = {f"LANISTA_{name.upper()}" for name in settings} | INTERNAL
+    # Ray's processes and commands that open the store read no others, but write logs as all do
+    assert {name for name in given if name.startswith("LANISTA_")} - own <= {"LANISTA_LOG_LEVEL", "LANISTA_LOG_FORMAT"}
+
+
+def test_secrets_reach_only_the_parts_that_need_them() -> None:
+    readers: dict[str, set[str]] = {}
+    for _, pod in PODS:
+        for variable in pod.container["env"]:
+            if ref := variable.get("valueFrom", {}).get("secretKeyRef"):
+                readers.setdefault(f"{ref['name']}/{ref['key']}", set()).add(pod.component)
+    store = {"api", "store-worker"}
+    assert readers["lanista-store/temporal-key"] == store
+    assert readers["lanista-store/session-secret"] == {"api"}
+    assert readers["lanista-store/database-password"] <= store | {"migrate", "backup", "prune"}
+    assert readers["lanista-train/temporal-train-key"] == store | {"train-worker"}
+    assert readers["lanista-gateway/control-key"] == {"gateway", "train-worker"}
+    assert readers["lanista-gateway/token"] == {"gateway"}
+    assert readers["lanista-ray/auth_token"] == {"train-worker"}, "KubeRay gives it to Ray's own pods"
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_addresses_name_services_that_exist(overlay: str, secrets: Secrets) -> None:
+    manifests = OVERLAYS[overlay]
+    by_part = {pod.component: environment(pod, manifests, secrets) for pod in pods(manifests)}
+    services = of_kind(manifests, "Service")
+    (ray,) = of_kind(manifests, "RayCluster").values()
+    head = f"{ray['metadata']['name']}-head-svc:6379"  # KubeRay's name for it
+    assert ray["spec"]["authOptions"] == {"mode": "token", "secretName": "lanista-ray"}
+    for part in ("api", "train-worker"):
+        assert by_part[part]["RAY_ADDRESS"] == head
+    (train,) = (pod for pod in pods(manifests) if pod.component == "train-worker")
+    assert f"--address={head}" in train.command[2]
+    host, _, port = by_part["train-worker"]["LANISTA_GATEWAYS"].partition(":")
+    assert int(port) in {each["port"] for each in services[host]["spec"]["ports"]}
+    assert by_part["gateway"]["LANISTA_GATEWAY_CONTROL_PORT"] == port
+    for part in ("store-worker", "train-worker"):
+        (metrics,) = (value for name, value in by_part[part].items() if name.endswith("METRICS_ADDRESS"))
+        (pod,) = (each for each in pods(manifests) if each.component == part)
+        assert int(metrics.rpartition(":")[2]) == pod.container["ports"][0]["containerPort"]
+
+
+def test_the_api_answers_to_its_probes_and_to_prometheus(secrets: Secrets) -> None:
+    manifests = OVERLAYS["gpu"]
+    (api,) = (pod for pod in pods(manifests) if pod.component == "api")
+    given = environment(api, manifests, secrets)
+    hosts = allowed_hosts(given["LANISTA_HOST"], given["LANISTA_ALLOWED_HOSTS"])
+    assert hosts is not None
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        (header,) = api.container[probe]["httpGet"]["httpHeaders"]
+        assert header["value"] in hosts
+    (endpoint,) = of_kind(manifests, "ServiceMonitor")["lanista-api"]["spec"]["endpoints"]
+    (relabeling,) = endpoint["relabelings"]
+    service = of_kind(manifests, "Service")["lanista-api"]["metadata"]
+    scraped = relabeling["replacement"].replace("$1", f"{service['name']}.{service['namespace']}")
+    assert scraped.partition(":")[0] in hosts
+
+
+def test_games_need_a_token_at_the_gateway(secrets: Secrets, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifests = OVERLAYS["single"]
+    (gateway,) = (pod for pod in pods(manifests) if pod.component == "gateway")
+    for name, value in environment(gateway, manifests, secrets).items():
+        monkeypatch.setenv(name, value)
+    options = LeagueGatewaySettings.load().gateway_options
+    assert options.tokens == (secrets["lanista-gateway"]["token"],)
+    check_exposure(options.host, Access(options.tokens, options.trusted))
