@@ -124,8 +124,8 @@ def _leads(field: Sequence[TournamentEntrant], ratings: Ratings) -> str:
     leader, rival = field[int(lead.leader)].label, field[int(lead.rival)].label
     words = f"{lead.elo:+.0f} Elo, 95 % interval {lead.low:+.0f} to {lead.high:+.0f}"
     if lead.sure:
-        return f"{leader} leads the whole field; nearest is {rival} ({words})"
-    return f"{leader} is first, but not ahead of {rival} by more than chance ({words})"
+        return f"{leader} leads the whole field by rating; nearest is {rival} ({words})"
+    return f"{leader} has the highest rating, but is not ahead of {rival} by more than chance ({words})"
 
 
 def _cross_table(results: Sequence[rules.Result]) -> list[CrossCell]:

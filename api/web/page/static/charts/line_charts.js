@@ -33,9 +33,10 @@ export function prefetchCharts() {
 
 /**
  * A placeholder for a chart, with buttons that save it. `make` returns {data, layout}; it is called, and the chart updated in
- * place, when a value in `of` changes.
+ * place, when a value in `of` changes. `names`: how many the legend has, where they may be many.
  */
-export function chart(key, label, make, of, { height = 300, onclick } = {}) {
+export function chart(key, label, make, of, { height: least = 300, names = 0, onclick } = {}) {
+  const height = least + legendHeight(names);
   const place = h("div", { class: "chart", role: "img", "aria-label": label, "data-keep": key, key, style: `height:${height}px` });
   place.draw = (drawn) => draw(drawn, { make, of, height, onclick });
   const csv = ({ data, layout }) => linesAsCsv(data, layout.xaxis?.type === "date");
@@ -61,6 +62,16 @@ async function draw(place, { make, of, height, onclick }) {
     place.listens = true;
     place.on("plotly_click", (event) => place.onpick?.(event.points[0]));
   }
+}
+
+const LEGEND = { name: 115, line: 22 }; // pixels
+const [COLUMN, GAP, PADDING] = [480, 16, 110]; // of the grid in which charts stand, and beside the legend in a card
+
+/** The height of the legend's lines beyond the first: many names must not take the room of what is drawn. */
+function legendHeight(names) {
+  const page = document.getElementById("main")?.clientWidth ?? 0;
+  const width = (page >= 2 * COLUMN + GAP ? (page - GAP) / 2 : page) - PADDING;
+  return LEGEND.line * Math.max(0, Math.ceil(names / Math.max(1, Math.floor(width / LEGEND.name))) - 1);
 }
 
 function themed(layout, height) {
@@ -97,8 +108,8 @@ export const restLine = (count, band, text) =>
     text: band.map(text),
   });
 
-/** A line with its 95 % band: two traces with one legend entry. */
-export function bandedLine({ name, x, y, low, high, text, order, tint = seriesColours()[order % 6], marked = true }) {
+/** A line with its 95 % band, a faint one where there are many: two traces with one legend entry. */
+export function bandedLine({ name, x, y, low, high, text, order, tint = seriesColours()[order % 6], marked = true, faint = false }) {
   const lines = [
     {
       type: "scatter",
@@ -125,7 +136,7 @@ export function bandedLine({ name, x, y, low, high, text, order, tint = seriesCo
       x: [...x, ...[...x].reverse()],
       y: [...high, ...[...low].reverse()],
       line: { width: 0 },
-      fillcolor: `${tint}2e`,
+      fillcolor: `${tint}${faint ? "12" : "2e"}`,
     });
   }
   return lines;

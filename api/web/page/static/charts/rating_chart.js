@@ -7,6 +7,8 @@ import { fixed, versionName } from "../core/format.js";
 import { MOST_LINES, chooseLines, quantileBand, smoothed } from "../core/series.js";
 import { xAxis } from "../components/chart_view.js";
 
+const MOST_BANDS = 4; // with more, strong bands would be one grey mass
+
 export function ratingChart({ ratings, players, marks, anchor }, view) {
   const lines = ratingLines(
     ratings,
@@ -24,7 +26,7 @@ export function ratingChart({ ratings, players, marks, anchor }, view) {
       () => ({
         data: [
           ...restBand(rest, x),
-          ...shown.flatMap((line, order) => traces(line, order, x, view.smooth)),
+          ...shown.flatMap((line, order) => traces(line, order, x, view.smooth, shown.length > MOST_BANDS)),
           ...markers(
             shown.flatMap((line) => line.points),
             promoted,
@@ -34,6 +36,7 @@ export function ratingChart({ ratings, players, marks, anchor }, view) {
         layout: { xaxis: xAxis(view), yaxis: { title: { text: `Elo above ${zero}` }, range: ratingRange(ratings) } },
       }),
       [ratings, marks.length, JSON.stringify(view)],
+      { names: shown.length + Math.min(1, rest.length) },
     ),
     h(
       "p",
@@ -50,7 +53,7 @@ export function ratingChart({ ratings, players, marks, anchor }, view) {
 const interval = (each) => `${fixed(each.low, 0)} to ${fixed(each.high, 0)}`;
 const says = (each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${interval(each)})<br>${each.games} games`;
 
-const traces = (line, order, x, weight) =>
+const traces = (line, order, x, weight, faint) =>
   pieces(line.points).flatMap((piece, at) =>
     bandedLine({
       name: line.name,
@@ -63,6 +66,7 @@ const traces = (line, order, x, weight) =>
       low: piece.map((each) => each.low),
       high: piece.map((each) => each.high),
       text: piece.map(says),
+      faint,
     }).map((trace) => ({
       ...trace,
       ...(line.isFaint ? { opacity: 0.25 } : {}),

@@ -34,7 +34,7 @@ export function trendChart(key, label, series, view, { unit, logarithmic = false
       },
     }),
     [lines.map(stamp).join(), JSON.stringify(view), logarithmic],
-    { height },
+    { height, names: shown.length + Math.min(1, rest.length) },
   );
 }
 
@@ -42,14 +42,16 @@ export function trendChart(key, label, series, view, { unit, logarithmic = false
 function scale(lines, logarithmic) {
   const values = lines.flatMap((line) => line.y).filter((value) => value !== null);
   if (logarithmic && values.some((value) => value > 0)) return { type: "log", exponentformat: "power" };
-  return { type: "linear", rangemode: values.every((value) => value >= 0) ? "tozero" : "normal" };
+  const most = values.reduce((found, value) => Math.max(found, Math.abs(value)), 0);
+  const small = most < 1 ? { exponentformat: "none" } : {}; // else Plotly writes 0.0003 as 300µ
+  return { type: "linear", rangemode: values.every((value) => value >= 0) ? "tozero" : "normal", ...small };
 }
 
 function lineTrace(line, order, { y, faint, isQuiet = false, stepped = false }) {
   const place = order % seriesColours().length;
   return {
     type: "scatter",
-    mode: line.x.length === 1 ? "markers" : "lines",
+    mode: line.x.length < 3 ? "lines+markers" : "lines",
     name: line.name,
     legendgroup: line.id,
     x: line.x,

@@ -1,7 +1,8 @@
 // What the comparison of trials draws, lists and saves. Pure functions.
 import { bandedLine } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
-import { duration } from "../core/format.js";
+import { ratingRange } from "../charts/rating_lines.js";
+import { duration, humanize } from "../core/format.js";
 
 const Z = 1.96;
 const axisTitle = (by) => (by === "time" ? "hours since the trial's start" : "steps of the player");
@@ -22,7 +23,8 @@ export function ratingTraces(trials, by) {
         })
       : [],
   );
-  return { data, layout: { xaxis: { title: { text: axisTitle(by) }, rangemode: "tozero" }, yaxis: { title: { text: "Elo" } } } };
+  const range = ratingRange(trials.flatMap((trial) => trial.ratings));
+  return { data, layout: { xaxis: { title: { text: axisTitle(by) }, rangemode: "tozero" }, yaxis: { title: { text: "Elo" }, range } } };
 }
 
 /** One metric of each trial's first main. */
@@ -36,9 +38,18 @@ export function metricTraces(trials, name, by) {
       .map((generation, at) => ({ x: by === "time" ? hours(clock.get(generation)) : series.steps[at], y: series.values[at] }))
       .filter((point) => Number.isFinite(point.x)); // inherited by a fork: it was recorded before the fork began
     const line = { color: colours[order % colours.length], width: 2 };
-    return [{ type: "scatter", mode: "lines", name: trial.label, x: points.map(({ x }) => x), y: points.map(({ y }) => y), line }];
+    return [
+      {
+        type: "scatter",
+        mode: points.length < 3 ? "lines+markers" : "lines",
+        name: trial.label,
+        x: points.map(({ x }) => x),
+        y: points.map(({ y }) => y),
+        line,
+      },
+    ];
   });
-  return { data, layout: { xaxis: { title: { text: axisTitle(by) }, rangemode: "tozero" }, yaxis: { title: { text: name } } } };
+  return { data, layout: { xaxis: { title: { text: axisTitle(by) }, rangemode: "tozero" }, yaxis: { title: { text: humanize(name) } } } };
 }
 
 export const metricNames = (trials) => [...new Set(trials.flatMap((trial) => trial.curves.map((series) => series.name)))];

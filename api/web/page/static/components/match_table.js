@@ -5,8 +5,8 @@ import { badge, table, time, versionLink } from "./widgets.js";
 
 const OTHER_WAY = { win: "loss", loss: "win", draw: "draw" };
 
-/** Recorded games. With `version` each row is from the side of that version. */
-export function matchTable(matches, version = null) {
+/** Recorded games. With `version` each row is from the side of that version; `compared`: with a link to their head to head. */
+export function matchTable(matches, version = null, { compared = true } = {}) {
   const seen = matches.map((match) => (version && match.version_id !== version ? turned(match) : match));
   return table(
     "Recorded games",
@@ -15,7 +15,7 @@ export function matchTable(matches, version = null) {
       ["Player", (match) => versionLink(match.version_id, versionName(match.player, match.version_number))],
       ["Result", (match) => badge(match.result)],
       ["Opponent", (match) => versionLink(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
-      ["Head to head", (match) => h("a", { href: `/versions/${match.version_id}/against/${match.opponent_version_id}` }, "compare")],
+      ...(compared ? [["Head to head", headToHead]] : []),
       ["Moves", (match) => match.plies, "number"],
       ["For", (match) => humanize(match.stream)],
       ["When", (match) => time(match.played_at)],
@@ -24,6 +24,8 @@ export function matchTable(matches, version = null) {
     (match) => match.id,
   );
 }
+
+const headToHead = (match) => h("a", { href: `/versions/${match.version_id}/against/${match.opponent_version_id}` }, "compare");
 
 const turned = (match) => ({
   ...match,

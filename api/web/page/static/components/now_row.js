@@ -41,13 +41,13 @@ function gainTile(gain) {
   const known = gain.low !== null;
   const better = known && gain.low > 0;
   const worse = known && gain.high < 0;
-  const interval = known ? `95 %: ${signed(gain.low)} to ${signed(gain.high)}; ` : "";
+  const interval = known ? `95 %: ${signed(gain.low)} to ${signed(gain.high)}, from` : "From";
   const verdict = better ? "it improves" : worse ? "it gets worse" : "no change that is certain";
   return tile(
     "gain",
     title,
     `${signed(gain.per_million_steps)} Elo per million steps`,
-    `${gain.player}: ${verdict}. ${interval}from ${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
+    `${gain.player}: ${verdict}. ${interval} ${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
     better ? "good" : worse ? "bad" : null,
   );
 }
@@ -93,7 +93,7 @@ function tournamentTile(tournaments, trial) {
 }
 
 function endTile(trial, speed) {
-  if (trial.finished_at) return tile("end", "Ended", since(trial.finished_at), "ago");
+  if (trial.finished_at) return tile("end", "Ended", `${since(trial.finished_at)} ago`, `the trial is ${trial.status}`);
   if (trial.status !== "running") return tile("end", "Ends", "–", `the trial is ${trial.status}`);
   const made = speed ? `${speedText(speed)} over the last ${duration(speed.measured_seconds)}` : "";
   if (!trial.budget_steps) return tile("end", "Ends", "no budget of steps", made);

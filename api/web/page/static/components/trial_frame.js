@@ -2,7 +2,7 @@
 import { hasScope, post, send } from "../core/api.js";
 import { ask, toast } from "./dialog.js";
 import { h } from "../core/dom.js";
-import { messageAndTrace, short } from "../core/format.js";
+import { gameName, messageAndTrace, short } from "../core/format.js";
 import { share } from "./share.js";
 import { badge } from "./widgets.js";
 
@@ -39,7 +39,7 @@ export function trialFrame(trial, context, ...content) {
         h(
           "p",
           { class: "quiet" },
-          trial.game,
+          gameName(trial.game),
           " · ",
           short(trial.steps),
           " steps",

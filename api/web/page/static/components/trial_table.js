@@ -1,6 +1,6 @@
 // The table of trials: sorted by the server, with boxes to select several.
 import { h } from "../core/dom.js";
-import { percent, short } from "../core/format.js";
+import { gameName, percent, short } from "../core/format.js";
 import { badge, time } from "./widgets.js";
 import { tagList } from "./trial_frame.js";
 
@@ -86,7 +86,7 @@ function row(trial, isSelected, toggle) {
     ),
     h("td", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", tagList(trial.tags)),
     h("td", {}, trial.project),
-    h("td", {}, trial.game),
+    h("td", {}, gameName(trial.game)),
     h("td", {}, badge(trial.status), trial.archived_at ? " archived" : ""),
     h("td", { class: "number" }, short(trial.steps)),
     h("td", { class: "number" }, trial.budget_steps ? percent(Math.min(1, trial.steps / trial.budget_steps)) : "–"),

@@ -7,7 +7,7 @@ const DAY = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", ye
 
 export const whole = (value) => (value === null || value === undefined ? "–" : WHOLE.format(value));
 export const short = (value) => (value === null || value === undefined ? "–" : SHORT.format(value));
-export const fixed = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits));
+export const fixed = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−"));
 export const percent = (value, digits = 0) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`);
 export const signed = (value, digits = 0) =>
   value === null || value === undefined ? "–" : `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}`;
@@ -43,6 +43,14 @@ export const speedText = (speed) => `${whole(speed.steps_per_second)} steps/s`;
 export function messageAndTrace(text) {
   const [message, ...trace] = (text ?? "").split("\n");
   return { message, trace: trace.join("\n") };
+}
+
+/** A game as the API names it, `gymnasium {"env":"CartPole-v1","max_steps":null}`, in words: its options without their names. */
+export function gameName(text) {
+  const [, id, options] = /^(\S+) ({.*})$/s.exec(text) ?? [];
+  if (!options) return text;
+  const values = Object.values(JSON.parse(options)).filter((value) => ["string", "number"].includes(typeof value));
+  return [id, ...values].join(" ");
 }
 
 export const humanize = (name) => name.replaceAll("_", " ");

@@ -2,7 +2,7 @@
 import { get } from "../core/api.js";
 import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { h } from "../core/dom.js";
-import { duration, short } from "../core/format.js";
+import { duration, humanize, short, versionLabel } from "../core/format.js";
 import { champions } from "../components/champion_games.js";
 import { comparisonCsv, metricNames, metricTraces, ratingTraces } from "../components/comparison.js";
 import { badge, card, empty, pick, table, versionLink } from "../components/widgets.js";
@@ -112,7 +112,10 @@ function sections(compared, held, context) {
         "Rating",
         rated
           ? [
-              chart("compare-rating", `Ratings over ${by}`, () => ratingTraces(compared.trials, by), [stamp, by], { height: 320 }),
+              chart("compare-rating", `Ratings over ${by}`, () => ratingTraces(compared.trials, by), [stamp, by], {
+                height: 320,
+                names: 2 * compared.trials.length,
+              }),
               zeros.size > 1 &&
                 h(
                   "p",
@@ -129,12 +132,13 @@ function sections(compared, held, context) {
               pick(
                 "Metric of the first main",
                 "metric",
-                names.map((name) => [name, name]),
+                names.map((name) => [name, humanize(name)]),
                 shown,
                 (value) => context.setQuery({ metric: value }),
               ),
               chart("compare-metric", `${shown} over ${by}`, () => metricTraces(compared.trials, shown, by), [stamp, by, shown], {
                 height: 320,
+                names: 2 * compared.trials.length,
               }),
             ]
           : h("p", { class: "quiet" }, "No metrics yet."),
@@ -155,8 +159,8 @@ function trialTable(trials, context) {
       ["Status", (trial) => badge(trial.status)],
       ["Steps", (trial) => short(trial.steps), "number"],
       ["Time", (trial) => (trial.seconds.length ? duration(trial.seconds.at(-1)) : "–"), "number"],
-      ["Newest rating", (trial) => ratingText(trial.ratings.at(-1)), "number"],
-      ["Champion", (trial) => (trial.champion_version_id ? versionLink(trial.champion_version_id, trial.champion) : "–")],
+      ["Newest rating (Elo)", (trial) => ratingText(trial.ratings.at(-1)), "number"],
+      ["Champion", (trial) => (trial.champion_version_id ? versionLink(trial.champion_version_id, versionLabel(trial.champion)) : "–")],
       [
         "",
         (trial) =>

@@ -62,7 +62,7 @@ export function view({ one, other, results, games }) {
           ),
         )
       : empty("No recorded games", "Gates and tournaments record their games; training games are only counted."),
-    games.length ? h("div", { key: "games" }, card("Games", matchTable(games, one.id))) : null,
+    games.length ? h("div", { key: "games" }, card("Games", matchTable(games, one.id, { compared: false }))) : null,
   ];
 }
 

@@ -2,12 +2,13 @@
 import { get, getAll } from "../core/api.js";
 import { seriesColours } from "../charts/colours.js";
 import { h } from "../core/dom.js";
-import { bytes, short, versionName, humanize } from "../core/format.js";
+import { bytes, short, versionName, humanize, whole } from "../core/format.js";
 import { lineageMap } from "../charts/lineage_map.js";
 import { legend, MARKS } from "../charts/version_marks.js";
 import { card, empty, pick, table, time, versionLink } from "../components/widgets.js";
 import { trialFrame } from "../components/trial_frame.js";
 
+const MOST = 5000; // versions that are drawn, the newest
 const FEW = 100; // rows of the table until "Show all"
 const FEW_STRAYS = 12;
 export const title = ({ trial }) => `Lineage of ${trial.name}`;
@@ -18,7 +19,7 @@ export async function load({ parameters }) {
   const trial = await get(root);
   const [players, versions, aliases] = await Promise.all([
     getAll(`${root}/players`),
-    getAll(`${root}/versions`, {}, { maximum: 5000 }),
+    getAll(`${root}/versions`, {}, { maximum: MOST }),
     getAll(`/projects/${encodeURIComponent(trial.project)}/aliases`),
   ]);
   const moves = await Promise.all(
@@ -67,7 +68,12 @@ export function view(data, context) {
       { class: "card", key: "tree", "aria-label": "Lineage" },
       legend([...signs, ...(versions.some((version) => promoted.has(version.id)) ? ["promoted"] : [])], seriesColours()),
       h("div", { class: "tall" }, tree(data, promoted, by, context)),
-      h("p", { class: "quiet" }, "One lane per player, its snapshots above it. Click a version to open it, drag to zoom in."),
+      h(
+        "p",
+        { class: "quiet" },
+        "One lane per player, its snapshots above it. Click a version to open it, drag to zoom in.",
+        versions.length < MOST ? "" : ` The newest ${whole(MOST)} versions are drawn; there are older ones.`,
+      ),
     ),
     h(
       "div",
@@ -83,7 +89,7 @@ export function view(data, context) {
             ["Commit", (version) => version.commit, "number"],
             [
               "Parent",
-              (version) => (version.parent_id ? versionLink(version.parent_id, names.get(version.parent_id) ?? "in another trial") : "–"),
+              (version) => (version.parent_id ? versionLink(version.parent_id, names.get(version.parent_id) ?? elsewhere(version)) : "–"),
             ],
             ["Size", (version) => bytes(version.size), "number"],
             ["When", (version) => time(version.created_at)],
@@ -107,6 +113,9 @@ export function view(data, context) {
     ),
   );
 }
+
+/** What a parent is that was not read: only forks and imports have one in another trial. */
+const elsewhere = ({ origin }) => (["fork", "imported"].includes(origin) ? "in another trial" : "an older version");
 
 function tree({ players, versions, moves }, promoted, by, context) {
   const lanes = lanesOf(players);

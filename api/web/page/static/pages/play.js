@@ -3,7 +3,7 @@ import { get, getAll, post } from "../core/api.js";
 import { actionName, areasOf, board, stepFocus } from "../components/board.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { versionName, humanize, signed } from "../core/format.js";
+import { gameName, versionName, humanize, signed } from "../core/format.js";
 import { choices, isByNumbers, numberForm } from "../components/move_form.js";
 import { startText } from "../components/people_games.js";
 import { card, pick, versionLink } from "../components/widgets.js";
@@ -70,7 +70,7 @@ export function view({ version, trial, players }, context) {
         " / ",
         h("a", { href: `/trials/${trial.id}` }, trial.name),
         " / ",
-        humanize(trial.game),
+        humanize(gameName(trial.game)),
       ),
       h("h1", {}, "You against ", versionLink(version.id, versionName(version.player, version.number))),
     ),

@@ -109,6 +109,7 @@ function ratingLine(player, rated, anchor) {
 function opponentCards({ player, players, payoff }) {
   const found = opponentsOf(payoff, player.id);
   if (!found.length) return [];
+  const best = [...found].reverse().slice(0, Math.min(MOST_OPPONENTS, Math.floor(found.length / 2))); // none is in both tables
   const versions = new Map(players.map((each) => [each.id, each.version_id]));
   const against = (each) =>
     player.version_id && versions.get(each.id)
@@ -128,8 +129,11 @@ function opponentCards({ player, players, payoff }) {
       (each) => each.id,
     );
   return [
-    card("Worst opponents", shown("Opponents it does worst against", found.slice(0, MOST_OPPONENTS))),
-    card("Best opponents", shown("Opponents it does best against", [...found].reverse().slice(0, MOST_OPPONENTS))),
+    card(
+      "Worst opponents",
+      shown("Opponents it does worst against", found.slice(0, Math.min(MOST_OPPONENTS, Math.ceil(found.length / 2)))),
+    ),
+    best.length ? card("Best opponents", shown("Opponents it does best against", best)) : null,
   ];
 }
 

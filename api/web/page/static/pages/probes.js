@@ -4,7 +4,7 @@ import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { fixed, whole } from "../core/format.js";
+import { percent, whole } from "../core/format.js";
 import { badge, empty, table, time, versionLink } from "../components/widgets.js";
 import { trialFrame } from "../components/trial_frame.js";
 
@@ -40,7 +40,7 @@ export function view({ trial, probes }, context) {
         chart("probes", "Win rate of the best responder by steps of the version", () => history(measured), [
           measured.map((each) => each.id),
         ]),
-        h("small", {}, "Win rate of the best fresh responder, with its interval. 0.5: none got an edge with this budget."),
+        h("small", {}, "Win rate of the best fresh responder, with its interval. 50 %: none got an edge with this budget."),
       ),
     h(
       "section",
@@ -55,9 +55,9 @@ const columns = (context) => [
   ["Target", (each) => (each.version_id ? versionLink(each.version_id, each.target) : each.target)],
   ["Status", (each) => badge(each.status)],
   ["Steps of the version", (each) => whole(each.version_steps), "number"],
-  ["Win rate", (each) => fixed(each.win_rate, 3), "number"],
-  ["At least", (each) => fixed(each.low, 3), "number"],
-  ["At most", (each) => fixed(each.high, 3), "number"],
+  ["Win rate", (each) => percent(each.win_rate, 1), "number"],
+  ["At least", (each) => percent(each.low, 1), "number"],
+  ["At most", (each) => percent(each.high, 1), "number"],
   [
     "Responders",
     (each) => each.trials.map((one, place) => [place ? ", " : "", h("a", { href: `/trials/${one.trial_id}` }, String(place + 1))]),
@@ -90,7 +90,7 @@ function history(probes) {
       name: player,
       x: own.map((each) => each.version_steps),
       y: own.map((each) => each.win_rate),
-      text: own.map((each) => `${each.target}: ${fixed(each.win_rate, 3)} (${fixed(each.low, 3)} to ${fixed(each.high, 3)})`),
+      text: own.map((each) => `${each.target}: ${percent(each.win_rate, 1)} (${percent(each.low, 1)} to ${percent(each.high, 1)})`),
       hovertemplate: "%{text}<extra></extra>",
       line: { color: seriesColours()[order % 6], width: 2 },
       error_y: {
@@ -101,7 +101,13 @@ function history(probes) {
       },
     };
   });
-  return { data, layout: { xaxis: { title: { text: "steps of the version" } }, yaxis: { title: { text: "win rate" }, range: [0, 1] } } };
+  return {
+    data,
+    layout: {
+      xaxis: { title: { text: "steps of the version" }, rangemode: "tozero" },
+      yaxis: { title: { text: "win rate" }, range: [0, 1], tickformat: ".0%" },
+    },
+  };
 }
 
 async function stop(probe, context) {

@@ -32,14 +32,15 @@ export async function load({ parameters, query }) {
   ]);
   const names = new Map(versions.map((each) => [each.id, versionName(each.player, each.number)]));
   const strangers = new Set(
-    histories
-      .flat()
-      .flatMap((move) => [move.to_version_id, move.from_version_id])
-      .filter((id) => id && !names.has(id)),
+    [
+      ...mine.map((alias) => alias.version_id),
+      ...histories.flat().flatMap((move) => [move.to_version_id, move.from_version_id]),
+      ...gates.flatMap((each) => [each.candidate_version_id, each.champion_version_id]),
+    ].filter((id) => id && !names.has(id)),
   );
   await Promise.all(
     [...strangers].slice(0, MOST_STRANGERS).map(async (id) => {
-      // a champion may come from another trial of the project
+      // of another trial of the project, or older than those that were read
       const { player, number } = await get(`/versions/${id}`);
       names.set(id, versionName(player, number));
     }),
@@ -49,7 +50,7 @@ export async function load({ parameters, query }) {
 
 export function view(data, context) {
   const { trial, gates, gate, aliases } = data;
-  const name = (id) => (id ? versionLink(id, data.names.get(id) ?? "in another trial") : "–");
+  const name = (id) => (id ? versionLink(id, data.names.get(id) ?? "another version") : "–");
   return trialFrame(
     trial,
     context,

@@ -75,7 +75,7 @@ function trialTable(trials, paths, rungs) {
       ["Status", (each) => badge(each.stopped_early ? "stopped" : each.status)],
       ...paths.map((path) => [path.split(".").at(-1), (each) => shortValue(each.point[path])]),
       ...rungs.map((steps, rung) => [
-        steps.toLocaleString("en"),
+        `${steps.toLocaleString("en")} steps`,
         (each) => shortValue(each.rungs.find((one) => one.rung === rung)?.value),
         "number",
       ]),

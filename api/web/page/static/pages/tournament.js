@@ -5,7 +5,7 @@ import { seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { linkedPieces } from "../core/event_links.js";
-import { fixed, percent, humanize, versionLabel } from "../core/format.js";
+import { fixed, gameName, percent, humanize, versionLabel, whole } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { share } from "../components/share.js";
 import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
@@ -47,7 +47,7 @@ export function view({ tournament, pairings, report }, context) {
         h(
           "p",
           { class: "quiet" },
-          `${humanize(tournament.format)} · ${tournament.game} · ${tournament.entrants} entrants · created `,
+          `${humanize(tournament.format)} · ${gameName(tournament.game)} · ${tournament.entrants} entrants · created `,
           time(tournament.created_at),
           tournament.status_reason ? ` · ${tournament.status_reason}` : "",
         ),
@@ -65,7 +65,7 @@ export function view({ tournament, pairings, report }, context) {
       "div",
       { key: "bar" },
       bar(tournament.pairings_played, tournament.pairings_known, "Pairings played"),
-      h("small", {}, `${tournament.pairings_played} of ${tournament.pairings_known} pairings played`),
+      h("small", {}, `${whole(tournament.pairings_played)} of ${whole(tournament.pairings_known)} pairings played`),
     ),
     standings.length && report.games ? h("p", { key: "leads", class: "leads" }, leads(report)) : null,
     standings.length && report.games
@@ -147,12 +147,18 @@ function standingTable(standings, tournament) {
       ["Drawn", (line) => line.draws, "number"],
       ["Lost", (line) => line.losses, "number"],
       ["Elo", (line) => (line.games ? fixed(line.elo, 0) : "–"), "number"],
-      ["95 %", (line) => (line.games ? `${fixed(line.low, 0)} to ${fixed(line.high, 0)}` : "no games yet"), "number"],
+      ["95 %", intervalOf, "number"],
       ...(swiss ? [["Buchholz", (line) => line.buchholz, "number"]] : []),
     ],
     standings,
     (line) => line.number,
   );
+}
+
+/** The anchor has no interval: the others' are of the difference to it. */
+function intervalOf({ games, low, high }) {
+  if (!games) return "no games yet";
+  return low === high ? "by definition" : `${fixed(low, 0)} to ${fixed(high, 0)}`;
 }
 
 function intervals(standings, anchor) {

@@ -1,7 +1,7 @@
 // All tournaments, running and finished.
 import { get, getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { humanize, versionLabel } from "../core/format.js";
+import { gameName, humanize, versionLabel, whole } from "../core/format.js";
 import { LruCache } from "../core/lru_cache.js";
 import { badge, bar, empty, pick, table, time, versionLink } from "../components/widgets.js";
 
@@ -108,7 +108,7 @@ export function view({ tournaments: found, projects }, context) {
               ["Name", (each) => h("a", { href: `/tournaments/${each.id}` }, each.name)],
               ["Winner", winnerOf],
               ["Project", (each) => h("a", { href: `/tournaments?project=${encodeURIComponent(each.project)}` }, each.project)],
-              ["Game", (each) => each.game],
+              ["Game", (each) => gameName(each.game)],
               ["Format", (each) => humanize(each.format)],
               ["Status", (each) => badge(each.status)],
               ["Entrants", (each) => each.entrants, "number"],
@@ -116,7 +116,7 @@ export function view({ tournaments: found, projects }, context) {
                 "Pairings",
                 (each) => [
                   bar(each.pairings_played, each.pairings_known, `Progress of ${each.name}`),
-                  h("small", {}, `${each.pairings_played} of ${each.pairings_known}`),
+                  h("small", {}, `${whole(each.pairings_played)} of ${whole(each.pairings_known)}`),
                 ],
               ],
               ["Started by", (each) => STARTED_BY[each.purpose] ?? "–"],

@@ -1,7 +1,7 @@
 // All trials, as cards (progress, throughput, champion, actions) or as a table (sort, several at once); the server filters and sorts.
 import { get, getAll, hasScope, session } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { messageAndTrace, percent, short, speedText, versionName } from "../core/format.js";
+import { gameName, messageAndTrace, percent, short, speedText, versionName } from "../core/format.js";
 import { LruCache } from "../core/lru_cache.js";
 import { badge, bar, empty, pick, sparkline, time, versionLink } from "../components/widgets.js";
 import { stateOfTrial } from "../core/tab.js";
@@ -223,7 +223,7 @@ function row(trial, champions, context) {
       "div",
       { class: "who" },
       h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status), tagList(trial.tags)),
-      h("p", { class: "quiet" }, trial.project, " · ", trial.game, " · created ", time(trial.created_at)),
+      h("p", { class: "quiet" }, trial.project, " · ", gameName(trial.game), " · created ", time(trial.created_at)),
       trial.status === "failed" && trial.status_reason ? h("p", { class: "bad" }, messageAndTrace(trial.status_reason).message) : null,
       more?.now?.troubles.length ? h("p", { class: "bad" }, messageAndTrace(more.now.troubles[0]).message) : null,
     ),

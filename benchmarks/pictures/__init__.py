@@ -1,0 +1,1 @@
+"""Pictures of every page of the web page, to be looked at: `python -m benchmarks.pictures --help`."""
