@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from sqlalchemy import Engine
@@ -11,6 +12,7 @@ from temporalio import activity
 from api.activities.error_mapping import map_errors
 from api.store.checkpoints.rollback import PlannedVersions, roll_back
 from api.store.core.engine import session_factory
+from api.store.generations.fair_share import running_demands
 from api.store.generations.judge import judge_generation
 from api.store.generations.outcome import OpponentTally, TrainedGeneration
 from api.store.generations.plan import (
@@ -26,6 +28,7 @@ from api.store.generations.record import record_planned_generation
 from api.store.players.weights import checkpoint_of, weights_of
 from api.store.tables import ModelVersion, Trial
 from api.store.trials.spec import model_of, spec_of
+from league.fair_share import queue_priority, queue_weight
 from league.training_priority import Urgency, urgency
 from league.types import PlayerId
 from orchestrator.contracts import generations as contracts
@@ -45,12 +48,14 @@ class GenerationActivities:
     def plan_generation(self, key: contracts.GenerationKey) -> contracts.GenerationPlan:
         """The opponents and the checkpoint to continue from: the same plan for every delivery.
 
-        Only the priority in the queue is computed again.
+        Only its place in the queue is computed again.
         """
         with map_errors(), self._sessions.begin() as session:
             planned = plan_generation(session, key.trial, key.player, key.generation, key.attempt, crews=key.crews)
+            demands = running_demands(session)
             turn = urgency(PlayerId(key.player), recent_generations(session, planned.trial))
-            return _plan(key, planned, self._stall_seconds, turn)
+            plan = _plan(key, planned, self._stall_seconds, queue_priority(turn, len({key.trial, *demands})))
+            return replace(plan, weight=queue_weight(key.trial, demands))
 
     @activity.defn(name=contracts.record_generation.name)
     def record_generation(self, report: contracts.GenerationReport) -> contracts.Recorded:

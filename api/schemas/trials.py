@@ -28,6 +28,12 @@ class TrialSummary(Answer):
     status_reason: str | None = Field(
         description="why it has this status", examples=["the budget of 100000000 steps is used up"]
     )
+    priority: float = Field(
+        default=1.0, description="weight among the trials of its project where crews are scarce", examples=[1.0]
+    )
+    quota: int | None = Field(
+        default=None, description="most generations of it under way at once; null: no limit", examples=[4]
+    )
     revision: int = Field(description="number of changes by users; the ETag", examples=[3])
     steps: int = Field(description="environment steps trained on, over all players", examples=[12_000_000])
     budget_steps: int | None = Field(description="its budget of steps; null without one", examples=[100_000_000])
@@ -86,6 +92,10 @@ Tag = Annotated[
 ]
 
 
+NewPriority = Annotated[float, Field(gt=0, le=1000)]
+NewQuota = Annotated[int, Field(strict=True, ge=0, le=100_000)]
+
+
 class TrialChange(Body):
     """What to change of a trial; what is null stays as it is."""
 
@@ -97,6 +107,12 @@ class TrialChange(Body):
         pattern=r"^[^\x00]*$",
         description="its notes, in place of what is there",
         examples=["entropy 0.02 was too low"],
+    )
+    priority: NewPriority | None = Field(
+        default=None, description="its weight among the trials of its project where crews are scarce", examples=[3.0]
+    )
+    quota: NewQuota | None = Field(
+        default=None, description="most generations of it under way at once; 0: no limit", examples=[4]
     )
 
 

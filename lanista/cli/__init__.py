@@ -98,6 +98,14 @@ COMMANDS = {
     "trial": LazyCommand(
         place="lanista.cli.leagues.trial:trial", help="Trials: check, start, watch, pause, resume, stop, fork."
     ),
+    "project": LazyCommand(
+        place="lanista.cli.leagues.sharing:project", help="Projects: list them, change their share of the crews."
+    ),
+    "queue": LazyCommand(
+        place="lanista.cli.leagues.sharing:queue",
+        help="Show who waits for whom: the trials that share crews, their shares, what waits, since when and behind "
+        "whom.",
+    ),
     "game": LazyCommand(place="lanista.cli.local.game:game", help="Games: check one of your own."),
     "league": LazyCommand(
         place="lanista.cli.leagues.league:league", help="The league: payoff, ratings, decisions and their reasons."

@@ -210,6 +210,8 @@ class Client:
     canaries = _list(registry_calls.canaries)
     report_canary = _single(registry_calls.report_canary)
     projects = _list(registry_calls.projects)
+    change_project = _single(registry_calls.change_project)
+    crew_queue = _single(registry_calls.crew_queue)
     catalog = _single(registry_calls.catalog)
     examples = _list(registry_calls.examples)
     system = _single(registry_calls.system)

@@ -212,6 +212,8 @@ class Parts:
         for side in ("Read", "Write"):
             # with one partition the queue is ordered by priority as a whole, so that players share the crews fairly
             command += ["--dynamic-config-value", f"matching.numTaskqueue{side}Partitions=1"]
+        # groups of tasks, one a trial, are served by their weights; without it, first come, first served
+        command += ["--dynamic-config-value", "matching.enableFairness=true"]
         # the dev server has one shard, which by default polls at most 20 times a second: 50 to 100 ms per step
         command += ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=10000"]
         # the HTTP API cannot be switched off; it answers only to a host name that no browser can be made to send

@@ -149,6 +149,8 @@ class GenerationPlan(GenerationTask):
     """An attempt without progress for this long is stopped and retried."""
     urgency: int = field(default=Urgency.IN_STEP, compare=False)
     """The priority in the queue, computed whenever the plan is requested; not part of the recorded plan."""
+    weight: float = field(default=1.0, compare=False)
+    """The trial's weight in the queue, computed like the urgency: see `league.fair_share`."""
     trial_name: str = field(default="", compare=False)
     """For people that wait behind this generation."""
 
@@ -262,6 +264,7 @@ train_generation = ActivityStub(
     heartbeat=timedelta(seconds=10),
     retry=NO_RETRY,
     urgency=lambda plan: plan.urgency,
+    fairness=lambda plan: (plan.trial, plan.weight),
     summary=lambda plan: f"{plan.player_name}, generation {plan.generation}: {len(plan.opponents)} opponents",
 )
 record_generation = ActivityStub(

@@ -59,6 +59,8 @@ class ActivityStub(Generic[Message, Result]):
     retry: RetryPolicy = field(default_factory=lambda: RETRY_FOREVER)
     urgency: Callable[[Message], int] | None = None
     """Priority from 1, served first, to 5; 3 where this is None. Tasks of equal priority are served in order."""
+    fairness: Callable[[Message], tuple[str, float]] | None = None
+    """The group that a task of equal priority belongs to, and its weight: groups are served in proportion to them."""
     summary: Callable[[Message], str] | None = None
     """One line for Temporal's Web UI: what this call is about."""
 
@@ -75,7 +77,13 @@ class ActivityStub(Generic[Message, Result]):
             start_to_close_timeout=self.start_to_close,
             heartbeat_timeout=self.heartbeat,
             retry_policy=self.retry,
-            priority=Priority(priority_key=self.urgency(message)) if self.urgency else Priority.default,
+            priority=self._priority(message),
             summary=summary_line(self.summary(message)) if self.summary else None,
         )
         return handle
+
+    def _priority(self, message: Message) -> Priority:
+        group, weight = self.fairness(message) if self.fairness else (None, None)
+        return Priority(
+            priority_key=self.urgency(message) if self.urgency else None, fairness_key=group, fairness_weight=weight
+        )

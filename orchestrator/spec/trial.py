@@ -19,7 +19,7 @@ from orchestrator.spec.league import LeagueSpec
 from orchestrator.spec.model import MlpModel, ModelChoice
 from orchestrator.spec.population_checks import population_problems
 from orchestrator.spec.section import Section
-from orchestrator.spec.values import LARGEST, WHOLE, Name
+from orchestrator.spec.values import LARGEST, WHOLE, Name, Priority, Quota
 
 
 class TrialSpec(Section):
@@ -39,6 +39,10 @@ class TrialSpec(Section):
     )
     evaluation: EvaluationSpec = Field(default=EvaluationSpec(), description="when rating games are played")
     budget: BudgetSpec = Field(default=BudgetSpec(steps=100_000_000), description="when the trial ends")
+    priority: Priority = Field(
+        default=1.0, description="weight of the trial among those of its project where crews are scarce"
+    )
+    quota: Quota | None = Field(default=None, description="most generations under way at once; null: no limit")
     start: Literal["running", "paused"] = Field(default="running", description="whether it starts running or paused")
     initial_weights: str | None = Field(
         default=None, min_length=1, description="version id or file of weights to start from; null: random weights"

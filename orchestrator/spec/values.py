@@ -62,6 +62,8 @@ def _even(games: int) -> int:
 
 
 WHOLE = BeforeValidator(_whole)
+Priority = Annotated[float, Field(strict=True, gt=0, le=1000)]
+Quota = Annotated[int, Field(strict=True, ge=1, le=100_000), WHOLE]
 LARGEST = 2**63 - 1
 """The largest bigint of the database."""
 

@@ -48,6 +48,7 @@ from api.schemas.events.tournaments import (
 from api.schemas.events.trials import (
     AliasMoved,
     ForkOrigin,
+    ProjectChanged,
     RatingsFitted,
     TrialArchived,
     TrialChanged,
@@ -91,6 +92,7 @@ __all__ = [
     "ProbeCreated",
     "ProbeFinished",
     "Progress",
+    "ProjectChanged",
     "RatingsFitted",
     "ScheduleChanged",
     "ScheduleCreated",

@@ -117,12 +117,14 @@ class TrialArchived(EventPayload, kind="trial.archived"):
 
 
 class TrialChanged(EventPayload, kind="trial.changed"):
-    """The trial's name, tags or notes were changed."""
+    """The trial's name, tags, notes, priority or quota were changed."""
 
     name: str = Field("", description="its name now", examples=["best-league"])
     from_: str | None = Field(None, alias="from", description="its name before a rename", examples=["first-league"])
     tags: list[str] | None = Field(None, description="its tags, where they were changed", examples=[["baseline"]])
     notes: bool = Field(False, description="whether its notes were changed", examples=[True])
+    priority: float | None = Field(None, description="its priority, where it was changed", examples=[3.0])
+    quota: int | None = Field(None, description="its quota, where it was changed; 0: none", examples=[4])
 
     @property
     def text(self) -> str:
@@ -130,7 +132,26 @@ class TrialChanged(EventPayload, kind="trial.changed"):
             return f"Trial {self.from_} was renamed to {self.name}"
         if self.tags is not None:
             return f"The trial's tags are now {', '.join(self.tags) or 'none'}"
+        if self.priority is not None:
+            return f"The trial's priority is now {self.priority:g}"
+        if self.quota is not None:
+            return f"The trial's quota is now {f'{self.quota} generations at once' if self.quota else 'none'}"
         return "The trial's notes were changed"
+
+
+class ProjectChanged(EventPayload, kind="project.changed"):
+    """The priority or quota of the trial's project was changed."""
+
+    project: str = Field("", examples=["connect-four"])
+    priority: float | None = Field(None, description="its priority, where it was changed", examples=[3.0])
+    quota: int | None = Field(None, description="its quota, where it was changed; 0: none", examples=[16])
+
+    @property
+    def text(self) -> str:
+        parts = [] if self.priority is None else [f"priority {self.priority:g}"]
+        parts += [] if self.quota is None else [f"quota {self.quota or 'none'}"]
+        name = f"Project {self.project}" if self.project else "The project"
+        return f"{name} has now {' and '.join(parts) or 'another share of the crews'}"
 
 
 class AliasMoved(EventPayload, kind="alias.moved"):

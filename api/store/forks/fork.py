@@ -121,6 +121,8 @@ def _add_trial(session: Session, source: Trial, name: str, spec: TrialSpec, comm
             seed=spec.seed,
             spec=spec.to_json(),
             payoff_decay=spec.league.payoff.decay,
+            priority=spec.priority,
+            quota=spec.quota,
             steps=trial_steps_at(session, source, commit),
             forked_from_trial_id=source.id,
             forked_at_commit=commit,

@@ -22,6 +22,7 @@ from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict, NotFound, NotYet
 from api.store.evaluations.gauntlet import evaluation_under_way
 from api.store.generations.budget import check_budget, next_steps
+from api.store.generations.fair_share import check_quota
 from api.store.generations.matchmaker_state import qualities_of
 from api.store.generations.turns import check_queue
 from api.store.payoffs.cells import load_payoff
@@ -85,7 +86,8 @@ def plan_generation(
 ) -> PlannedGeneration:
     """The plan of this attempt at a generation: the recorded one, or a new one from the present payoff.
 
-    Raises NotYet while games have to be played first, or another player has to queue first (see `check_queue`).
+    Raises NotYet while games have to be played first, another player has to queue first (see `check_queue`), or
+    a quota is used up.
     """
     trial = lock_trial(session, trial_id)
     player = player_of(session, trial_id, player_id)
@@ -93,7 +95,8 @@ def plan_generation(
     if decision is None:
         _check_turn(player, generation)
         _check_measured(session, trial, player)
-        check_queue(session, player, crews)
+        check_queue(session, trial, player, crews)
+        check_quota(session, trial, player)
         check_budget(session, trial, player)
         decision = _decide(session, trial, player, generation, attempt)
     return _read_plan(session, trial, player, decision)

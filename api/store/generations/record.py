@@ -18,6 +18,7 @@ from api.store.core.commits import lock_trial, take_commit
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
+from api.store.generations.fair_share import note_cost
 from api.store.generations.matchmaker_state import state_after
 from api.store.generations.outcome import OpponentTally, RecordedGeneration, TrainedGeneration
 from api.store.generations.plan import planned_evidence
@@ -65,6 +66,7 @@ def record_generation(session: Session, trained: TrainedGeneration) -> RecordedG
     player.generation = trained.generation
     player.steps = version.steps
     trial.steps += trained.steps
+    note_cost(trial, trained)
     result = RecordedGeneration(
         player_id=player.id,
         generation=trained.generation,

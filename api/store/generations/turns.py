@@ -13,8 +13,10 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import PlayerStatus, TrialStatus
 from api.store.core.clock import now
 from api.store.core.errors import NotYet
+from api.store.generations.fair_share import quota_of
 from api.store.generations.outcome import TrainedGeneration
 from api.store.tables import Decision, Generation, Player, Trial
+from league.fair_share import smallest
 from league.training_priority import TrainingStanding, patience, queues_after, records_after
 from league.types import DecisionKind, PlayerId, Role
 
@@ -29,6 +31,8 @@ def check_lead(session: Session, trained: TrainedGeneration, crews: int) -> None
     """
     if not _share_crews(session, trained.trial_id, crews):
         return
+    if quota_of(session, session.get_one(Trial, trained.trial_id)) is not None:
+        return  # the other may have to wait for this very place; players of a quota are kept level by `check_queue`
     standings = _standings(session, trained.trial_id)
     took = trained.finished_at - trained.started_at
     if trained.player_id not in standings or now(session) - trained.finished_at > patience(took, len(standings)):
@@ -38,8 +42,12 @@ def check_lead(session: Session, trained: TrainedGeneration, crews: int) -> None
         raise NotYet(f"generation {trained.generation} is recorded after the next one of {_name(session, other)}")
 
 
-def check_queue(session: Session, player: Player, crews: int) -> None:
-    """Raise NotYet while another player has to queue for a crew before this one; `crews` as above."""
+def check_queue(session: Session, trial: Trial, player: Player, crews: int) -> None:
+    """Raise NotYet while another player has to queue for a crew before this one; `crews` as above.
+
+    A quota counts as fewer crews.
+    """
+    crews = smallest([crews or None, quota_of(session, trial)]) or 0
     last = session.get(Generation, (player.id, player.generation))
     if last is None or not _share_crews(session, player.trial_id, crews):
         return

@@ -12,14 +12,22 @@ from api.schemas.enums import CommitKind, TrialKind, TrialStatus
 from api.store.tables.base import Base, CreatedAt, EntityId, EnumText, Json, Ref, not_blank, not_negative, one_of
 
 
+def _sharing() -> tuple[CheckConstraint, CheckConstraint]:
+    return CheckConstraint("priority > 0", name="priority"), CheckConstraint("quota > 0", name="quota")
+
+
 class Project(Base):
     """A namespace of trials and aliases."""
 
     __tablename__ = "projects"
-    __table_args__ = (UniqueConstraint("name"), not_blank("name"))
+    __table_args__ = (UniqueConstraint("name"), not_blank("name"), *_sharing())
 
     id: Mapped[EntityId]
     name: Mapped[str]
+    priority: Mapped[float] = mapped_column(server_default=text("1"))
+    """Its weight among projects where crews are scarce."""
+    quota: Mapped[int | None]
+    """The most generations of all its trials under way at once."""
     created_at: Mapped[CreatedAt]
 
 
@@ -43,6 +51,7 @@ class Trial(Base):
         CheckConstraint("payoff_decay > 0 AND payoff_decay <= 1", name="payoff_decay"),
         not_blank("name"),
         not_blank("game"),
+        *_sharing(),
         Index(None, "project_id", "id"),
         Index(None, "status", "id"),
         # one holder of the shared bots of a project's game
@@ -82,6 +91,12 @@ class Trial(Base):
     notes: Mapped[str] = mapped_column(server_default=text("''"))
     former_names: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'::text[]"))
     """Names before renames, the first one first: they lead to this trial, and no other of the project gets them."""
+    priority: Mapped[float] = mapped_column(server_default=text("1"))
+    """Its weight among the trials of its project where crews are scarce."""
+    quota: Mapped[int | None]
+    """The most generations of it under way at once."""
+    generation_cost: Mapped[float | None]
+    """CPU seconds of one of its generations, a moving average."""
     sweep_id: Mapped[Ref | None]
     """The sweep that this trial belongs to, if any; its workflow starts the trial's."""
     forked_from_trial_id: Mapped[Ref | None]

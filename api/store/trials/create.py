@@ -46,6 +46,8 @@ def add_trial(
             spec=spec.model_dump(mode="json"),
             payoff_decay=spec.league.payoff.decay,
             sweep_id=sweep_id,
+            priority=spec.priority,
+            quota=spec.quota,
         )
         .on_conflict_do_nothing(index_elements=[Trial.project_id, Trial.name])
         .returning(Trial.id)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select
+from typing import Any
+
+from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -22,19 +24,29 @@ def ensure_project(session: Session, name: str) -> str:
 
 def list_projects(session: Session, *, after: str | None, limit: int) -> list[Record]:
     """Projects by name, with the number of their trials and of those that run."""
+    query = _projects().order_by(Project.name).limit(limit)
+    if after is not None:
+        query = query.where(Project.name > after)
+    return read_records(session, query)
+
+
+def read_project(session: Session, name: str) -> Record:
+    """One project (schema Project); NotFound if there is none of this name."""
+    found = read_records(session, _projects().where(Project.name == name))
+    if not found:
+        raise NotFound(f"there is no project {name!r}")
+    return found[0]
+
+
+def _projects() -> Select[Any]:
     trials = func.count(Trial.id)
     running = trials.filter(Trial.status == TrialStatus.RUNNING)
-    query = (
+    return (
         select(*fields_of(ProjectAnswer, Project.__table__, trials.label("trials"), running.label("running")))
         .select_from(Project)
         .outerjoin(Trial, (Trial.project_id == Project.id) & (Trial.kind == TrialKind.LEAGUE))
         .group_by(Project.id)
-        .order_by(Project.name)
-        .limit(limit)
     )
-    if after is not None:
-        query = query.where(Project.name > after)
-    return read_records(session, query)
 
 
 def project_id(session: Session, name: str) -> str:

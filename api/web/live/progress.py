@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
+from temporalio.api.enums.v1 import ApplicationErrorCategory, PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import Client
 from temporalio.converter import ActivitySerializationContext
@@ -23,12 +24,13 @@ from api.store.trials.reads import learners
 from api.store.trials.speed import RecentTraining, recent_training
 from api.web.live.feed import EventFeed
 from league.training_speed import TrainedSpan, seconds_left, steps_per_second
-from orchestrator.contracts.generations import train_generation
+from orchestrator.contracts.generations import plan_generation, train_generation
 from orchestrator.contracts.workflows import player_workflow_id
 
 log = structlog.get_logger()
 
 POLL_SECONDS = 1.0
+QUEUED = "a crew, in the queue of generations"
 MAX_CONCURRENT = 16
 LEARNERS_PER_SECOND = 100
 """Heartbeats read a second: with more learners progress comes less often, for each is a question to Temporal."""
@@ -83,6 +85,11 @@ class ProgressPoller:
         speed = None if recent is None else speed_of(recent, [attempt.span for attempt in attempts])
         return UnderWay([attempt.progress for attempt in attempts], speed)
 
+    async def attempt_of(self, player_id: str, name: str, generation: int) -> GenerationProgress | None:
+        """The player's generation that is under way or waits; None between two."""
+        attempt = await self._attempt(player_id, name, generation, held=True)
+        return None if attempt is None else attempt.progress
+
     async def _poll(self, trial_id: str) -> int:
         """Publish the progress; returns how many generations are under way."""
         now = await self.under_way(trial_id)
@@ -95,7 +102,8 @@ class ProgressPoller:
             players = [(row[0], row[1], row[2]) for row in learners(session, trial_id)]
             return players, recent_training(session, trial_id, datetime.now(UTC))
 
-    async def _attempt(self, player_id: str, name: str, generation: int) -> _Attempt | None:
+    async def _attempt(self, player_id: str, name: str, generation: int, held: bool = False) -> _Attempt | None:
+        """The player's attempt at its next generation; with `held`, also one that may not be planned yet."""
         handle = self._temporal.get_workflow_handle(player_workflow_id(player_id))
         try:
             async with self._slots:
@@ -103,9 +111,12 @@ class ProgressPoller:
         except RPCError:
             return None
         for activity in description.raw_description.pending_activities:
+            about = {"player_id": player_id, "player": name, "generation": generation + 1}
+            if held and activity.activity_type.name == plan_generation.name and _is_held(activity):
+                waiting = f"its turn: {activity.last_failure.message}"
+                return _Attempt(GenerationProgress.model_validate({**about, "waiting": waiting}), 0.0, 0.0)
             if activity.activity_type.name == train_generation.name:
                 details = await self._details(handle.id, activity)
-                about = {"player_id": player_id, "player": name, "generation": generation + 1}
                 try:
                     progress = GenerationProgress.model_validate({**about, **details})
                 except ValidationError:  # an algorithm of a user's own may report what does not fit
@@ -130,7 +141,15 @@ class ProgressPoller:
         payloads = activity.heartbeat_details.payloads if own else []
         values = await converter.decode(payloads) if payloads else []
         progress = values[0] if values and isinstance(values[0], dict) else {}
+        if activity.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED:
+            progress = {**progress, "waiting": QUEUED}
         return {"attempt": activity.attempt, "progress": progress}
+
+
+def _is_held(activity: PendingActivityInfo) -> bool:
+    """Whether the store answered that it is not this generation's turn yet, which is no failure."""
+    benign = ApplicationErrorCategory.APPLICATION_ERROR_CATEGORY_BENIGN
+    return activity.last_failure.application_failure_info.category == benign
 
 
 def speed_of(recent: RecentTraining, under_way: Sequence[TrainedSpan]) -> TrainingSpeed:

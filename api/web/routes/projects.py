@@ -5,9 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from api.schemas.base import Page
-from api.schemas.installation.projects import Project
-from api.store.trials.projects import list_projects
-from api.web.auth.scopes import Viewer
+from api.schemas.installation.projects import Project, ProjectChange
+from api.store.core.engine import Session
+from api.store.trials.change import change_project
+from api.store.trials.projects import list_projects, read_project
+from api.web.auth.scopes import Admin, Viewer
+from api.web.changes import AuditLine, Change, Reply
 from api.web.responses.paging import Limit, NameCursor
 from api.web.responses.serialization import SerializingRoute, records_page
 from api.web.services import Api
@@ -21,3 +24,16 @@ def projects(services: Api, principal: Viewer, limit: Limit = 100, cursor: NameC
     with services.reads() as session:
         rows = list_projects(session, after=cursor, limit=limit + 1)
     return records_page(rows, limit, Project, "name")
+
+
+@router.patch("/{project}", summary="Change a project's priority or quota", response_model=Project)
+async def change_one(project: str, wanted: ProjectChange, principal: Admin, change: Change) -> Response:
+    """How much of scarce crews the trials of a project get. It counts from each player's next generation."""
+
+    def work(session: Session) -> Reply:
+        changed = change_project(session, project, priority=wanted.priority, quota=wanted.quota)
+        session.flush()
+        shown = Project.model_validate(read_project(session, project))
+        return Reply(body=shown, audit=AuditLine(action="project.change", target=f"project/{shown.id}", detail=changed))
+
+    return await change.commit(work)

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 
 from api.schemas.base import LARGEST
+from api.schemas.installation.crew_queue import CrewQueue
 from api.schemas.installation.system import (
     GatewayShown,
     LogFiles,
@@ -26,7 +27,9 @@ from api.web.auth.chart_tickets import issue_ticket
 from api.web.auth.scopes import Admin, Viewer
 from api.web.auth.tokens import Principal
 from api.web.live.cluster_status import silent_workers
+from api.web.live.crew_queue import crew_queue
 from api.web.live.logs import PART, last_lines, log_files
+from api.web.live.progress import ProgressPoller
 from api.web.problems import ProblemError
 from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api, Services
@@ -78,6 +81,12 @@ async def silent(request: Request, services: Api, principal: Viewer) -> SilentPa
     if task_queues.value is not None:
         dead |= silent_workers(task_queues.value, datetime.now(UTC))
     return SilentParts(parts=[SilentPart(name=name, problem=problem) for name, problem in dead.items()])
+
+
+@router.get("/system/queue", summary="Get who waits for whom")
+async def queue(services: Api, principal: Viewer) -> CrewQueue:
+    """The trials that share crews: what share each is due, what it trains, what waits, since when and behind whom."""
+    return await crew_queue(services.sessions, ProgressPoller(services.sessions, services.temporal, services.feed))
 
 
 @router.get("/system/history", summary="Get measures of the last hour")

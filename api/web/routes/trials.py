@@ -205,11 +205,11 @@ def get_one(trial_id: EntityId, services: Api, principal: Viewer) -> Response:
     return record_response(record, Trial, etag(record["revision"]))
 
 
-@router.patch("/{trial_id}", summary="Change a trial's name, tags or notes", response_model=Trial)
+@router.patch("/{trial_id}", summary="Change a trial's name, tags, notes, priority or quota", response_model=Trial)
 async def change_one(
     trial_id: EntityId, wanted: TrialChange, principal: Operator, change: Change, if_match: IfMatch = None
 ) -> Response:
-    """Rename a trial, or change what people say about it. Its league is not touched.
+    """Rename a trial, or change its tags, notes, priority or quota. Its league is not touched.
 
     Its former name still leads to it, and no other trial of the project can get it.
     """

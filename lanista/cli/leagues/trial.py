@@ -12,7 +12,7 @@ from rich.table import Table
 
 from api.schemas.enums import TrialSort, TrialStatus
 from lanista.cli.connection import ExitCode, TrialArgument, address, connected
-from lanista.cli.leagues import trial_notes, trial_orders
+from lanista.cli.leagues import sharing, trial_notes, trial_orders
 from lanista.cli.leagues.code_upload import packed, shipped
 from lanista.cli.leagues.trial_checks import checked_file, file_to_train, try_components
 from lanista.cli.leagues.trial_orders import watch_until_end
@@ -264,3 +264,4 @@ trial.command()(trial_orders.archive)
 trial.command()(trial_notes.rename)
 trial.command()(trial_notes.tag)
 trial.command()(trial_notes.note)
+trial.command()(sharing.priority)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from api.schemas.canaries import Canary
     from api.schemas.installation.audit_log import Entry
     from api.schemas.installation.catalog import Catalog, Example
+    from api.schemas.installation.crew_queue import CrewQueue
     from api.schemas.installation.projects import Project
     from api.schemas.installation.session import BrowserSession
     from api.schemas.installation.system import LogFiles, LogLines, SilentParts, System, SystemHistory
@@ -129,6 +130,20 @@ def projects(*, page_size: int = 100) -> Listing[Project]:
     from api.schemas.installation.projects import Project
 
     return Listing(path=path_to("projects"), item=Project, page_size=page_size)
+
+
+def change_project(project: str, *, priority: float | None = None, quota: int | None = None) -> Call[Project]:
+    """Change a project's priority or quota (0: none); what is not given stays."""
+    from api.schemas.installation.projects import Project
+
+    return change("PATCH", path_to("projects", project), Project, {"priority": priority, "quota": quota})
+
+
+def crew_queue() -> Call[CrewQueue]:
+    """Who waits for whom: the trials that share crews."""
+    from api.schemas.installation.crew_queue import CrewQueue
+
+    return get(path_to("system", "queue"), CrewQueue)
 
 
 def catalog() -> Call[Catalog]:

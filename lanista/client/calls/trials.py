@@ -143,12 +143,23 @@ def change_trial(
     name: str | None = None,
     tags: Sequence[str] | None = None,
     notes: str | None = None,
+    priority: float | None = None,
+    quota: int | None = None,
     if_revision: int | None = None,
 ) -> Call[Trial]:
-    """Rename a trial, or replace its tags or notes; what is not given stays. Former names still lead to it."""
+    """Rename a trial, or replace its tags, notes, priority or quota (0: none); what is not given stays.
+
+    Former names still lead to it.
+    """
     from api.schemas.trials import Trial
 
-    body = {"name": name, "tags": None if tags is None else list(tags), "notes": notes}
+    body = {
+        "name": name,
+        "tags": None if tags is None else list(tags),
+        "notes": notes,
+        "priority": priority,
+        "quota": quota,
+    }
     return change("PATCH", trial_path(trial), Trial, body, if_revision=if_revision)
 
 

@@ -143,7 +143,7 @@ async function stop(trial, context) {
   await done(said, context, `${trial.name} is stopping.`);
 }
 
-/** Name, tags and notes; refused if somebody else changed them since. */
+/** Name, tags, notes, priority and quota; refused if somebody else changed them since. */
 async function edit(trial, context) {
   const said = await ask({
     title: `Edit ${trial.name}`,
@@ -160,8 +160,19 @@ async function edit(trial, context) {
       },
       { name: "tags", label: "Tags", value: trial.tags.join(", "), hint: "up to 20, separated by commas" },
       { name: "notes", label: "Notes", value: trial.notes, rows: 6, maxlength: 20_000 },
+      { name: "priority", label: "Priority", value: trial.priority, type: "number", min: 0.001, max: 1000, step: "any", required: true },
+      {
+        name: "quota",
+        label: "Quota",
+        value: trial.quota ?? 0,
+        type: "number",
+        min: 0,
+        max: 100_000,
+        required: true,
+        hint: "most generations at once; 0: no limit",
+      },
     ],
-    perform: ({ name, tags, notes }) => {
+    perform: ({ name, tags, notes, priority, quota }) => {
       const wanted = {
         name,
         tags: tags
@@ -169,6 +180,8 @@ async function edit(trial, context) {
           .split(/[\s,]+/)
           .filter(Boolean),
         notes: notes.replaceAll("\r\n", "\n"),
+        priority: Number(priority),
+        quota: Number(quota),
       };
       return send("PATCH", `/trials/${trial.id}`, wanted, { "If-Match": `"${trial.revision}"` });
     },

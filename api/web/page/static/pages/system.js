@@ -20,17 +20,18 @@ export const onEvent = () => false;
 
 export async function load(context) {
   const admin = hasScope("admin");
-  const [system, history, waiting, audit, tokens, logs, log, shares] = await Promise.all([
+  const [system, history, waiting, sharing, audit, tokens, logs, log, shares] = await Promise.all([
     get("/system"),
     nowAndThen(context, "history", () => get("/system/history")),
     nowAndThen(context, "waiting", whatWaits),
+    nowAndThen(context, "sharing", () => get("/system/queue")),
     admin ? get("/audit", { limit: 50 }) : null,
     admin ? getAll("/tokens") : null,
     admin ? nowAndThen(context, "logs", () => get("/system/logs")) : null,
     admin ? readLog(context).catch(() => null) : null,
     hasScope("operator") ? nowAndThen(context, "shares", openLinks) : null,
   ]);
-  return { system, history, waiting, audit, tokens, logs: logs?.items, log, shares };
+  return { system, history, waiting, sharing, audit, tokens, logs: logs?.items, log, shares };
 }
 
 /** A value that is read again only after a while: the page itself is refreshed every few seconds. */
@@ -47,11 +48,11 @@ async function whatWaits() {
   return Promise.all(running.items.map(async (trial) => ({ trial, now: await get(`/trials/${trial.id}/progress`) })));
 }
 
-export function view({ system, history, waiting, audit, tokens, logs, log, shares }, context) {
+export function view({ system, history, waiting, sharing, audit, tokens, logs, log, shares }, context) {
   return [
     h("h1", { key: "h" }, "System"),
     h("section", { key: "parts", "aria-label": "Parts" }, healthCards(system.readiness)),
-    waitingCard(system.queues, waiting),
+    waitingCard(system.queues, waiting, sharing),
     clusterCards(system),
     h("div", { key: "history" }, historyCard(history)),
     logCard(logs, log, context),
