@@ -14,6 +14,7 @@ from api.alerts.delivery import AlertDelivery
 from api.settings import StoreSettings
 from api.store.core.engine import create_store_engine, session_factory
 from orchestrator.contracts import Queue
+from orchestrator.left_activities import ActivityJournal, journal_folder
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
@@ -62,6 +63,8 @@ async def run_store_worker(settings: StoreSettings) -> None:
     import_archives_from(artifacts)  # matchmakers of users' own
     runtime = serving_runtime(settings.store_metrics_address, "LANISTA_STORE_METRICS_ADDRESS")
     client = await connect(settings, keys=KeyUse, serves=True, runtime=runtime)
+    folder = journal_folder()
+    journal = None if folder is None else ActivityJournal(folder)
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:
         workers = [
             Worker(
@@ -77,11 +80,13 @@ async def run_store_worker(settings: StoreSettings) -> None:
                 activities=store_activities(engine, artifacts, stall_seconds=settings.stall_seconds),
                 activity_executor=threads,
                 max_concurrent_activities=settings.store_slots,
-                interceptors=[LogContextInterceptor()],
+                interceptors=[LogContextInterceptor(), *([] if journal is None else [journal])],
                 graceful_shutdown_timeout=timedelta(seconds=5),
             ),
         ]
         alerts = asyncio.create_task(AlertDelivery(session_factory(engine), settings).run())
+        if journal is not None:
+            await journal.fail_left_behind(client)
         await run_workers(workers, role="store-worker")
         alerts.cancel()
     engine.dispose()

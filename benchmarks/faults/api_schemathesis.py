@@ -1,4 +1,10 @@
-"""Fuzz every call of the API by its OpenAPI document: no 5xx, no undocumented status, no hang."""
+"""Fuzz every call of the API by its OpenAPI document: no 5xx, no undocumented status, no hang.
+
+    python -m benchmarks.api_schemathesis [--requests 100000]
+
+Runs pieces, each with a fresh seed and a stack of its own, until so many requests were made. Each is a row of
+benchmarks/results/api_schemathesis.json; rows that are there count, so the command goes on where it was stopped.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +18,17 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
+from benchmarks.results_file import read_results, write_results
 from benchmarks.stacks.local_stack import LocalStack, local_stack
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 ENDLESS = r"/events$"
 REVOKING = r"^/api/v1/tokens/"
 """Fuzzed separately: a run that revokes its own token gets only 401 afterwards."""
-WANTED = 20_000
+WANTED = 100_000
+FILE = Path(__file__).parents[1] / "results" / "api_schemathesis.json"
 POLL_SECONDS = 65
 """Temporal gives up a poll after a minute; until then it hands questions to a worker that is no longer there."""
 
@@ -46,19 +55,11 @@ def fuzz_all(stack: LocalStack, examples: int, seed: int) -> dict[str, object]:
     other_code, other_cases, other_said = fuzz(base, spare, "-n", "50", "--phases", "examples,fuzzing", *revoking)
     print(other_said[other_said.find("FAILURES") :] if other_code else "", file=sys.stderr)
     server_errors = len(re.findall(r"ST101", said + other_said))
-    return {
-        "cases": cases + other_cases,
-        "exit_codes": [code, other_code],
-        "server_errors": server_errors,
-        "enough": cases >= WANTED,
-    }
+    return {"cases": cases + other_cases, "exit_codes": [code, other_code], "server_errors": server_errors}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--examples", type=int, default=350, help="of each call, while fuzzing")
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+def make_piece(seed: int, examples: int) -> dict[str, Any]:
+    """One stack without its train worker, fuzzed with one seed."""
     # rate limits have their own tests; here they would hide the calls behind them
     with local_stack(LANISTA_RATE_LIMIT="0", LANISTA_FAILED_SIGN_INS="0") as stack:
         state = stack.home.read_state()
@@ -66,14 +67,36 @@ def main() -> None:
         train_worker = state.children["train-worker"].pid
         assert train_worker is not None
         os.kill(train_worker, signal.SIGSTOP)  # if it were killed, the supervisor would restart it
+        began = time.monotonic()
         try:
             time.sleep(POLL_SECONDS)
-            result = fuzz_all(stack, given.examples, given.seed)
+            found = fuzz_all(stack, examples, seed)
         finally:
             os.kill(train_worker, signal.SIGCONT)
-    print(json.dumps(result))
-    if any(result["exit_codes"]):  # type: ignore[arg-type]
-        sys.exit(1)
+    return {**found, "seconds": round(time.monotonic() - began), "load": round(os.getloadavg()[0], 1)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--requests", type=int, default=WANTED, help="of all rows together")
+    parser.add_argument("--examples", type=int, default=350, help="of each call, while fuzzing, in one piece")
+    parser.add_argument("--seed", type=int, help="one piece with this seed alone, which is not recorded")
+    given = parser.parse_args()
+    if given.seed is not None:
+        found = make_piece(given.seed, given.examples)
+        print(json.dumps(found))
+        sys.exit(any(found["exit_codes"]))
+    rows = read_results(FILE)
+    while sum(row["cases"] for row in rows.values()) < given.requests:
+        seed = 1 + max((int(name) for name in rows), default=0)
+        rows[str(seed)] = make_piece(seed, given.examples)
+        write_results(FILE, rows)
+        if not rows[str(seed)]["cases"]:
+            raise RuntimeError("schemathesis made no request")
+    total = {name: sum(row[name] for row in rows.values()) for name in ("cases", "server_errors")}
+    failed = [seed for seed, row in rows.items() if any(row["exit_codes"])]
+    print(json.dumps({**total, "pieces": len(rows), "failed_seeds": failed}))
+    sys.exit(bool(failed))
 
 
 if __name__ == "__main__":

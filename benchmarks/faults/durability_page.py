@@ -42,6 +42,14 @@ METHOD = f"""## How it is counted
 - A checkpoint that was cut short is put back once its player has gone on, as from a backup: the audit would rightly
   call it damaged for ever.
 """
+PEER_METHOD = """
+`python -m benchmarks.peer_kills` runs RLlib's league-based self-play on connect four: its own callback of its own
+example, on a Ray of its own, saved after every iteration. It is hit by the same SIGKILL once its league has two members
+more than at the start. Where it does not go on by itself within 90 s, or its driver is gone, it is restored as RLlib's
+documentation says: by `Algorithm.from_checkpoint` on the last checkpoint, after starting Ray again where that died.
+Members are those that the league matches, not the stored networks. The wait ends with the first iteration trained
+again; here a script reacts at once, where a person would have to notice first.
+"""
 
 
 def page(rows: list[Row], others: dict[str, Any]) -> str:
@@ -49,7 +57,10 @@ def page(rows: list[Row], others: dict[str, Any]) -> str:
     parts = [INTRODUCTION, sentence(rows)]
     if rows:
         parts += [by_kind(rows), by_piece(rows)]
-    return "\n\n".join(part.strip() for part in [*parts, other_runs(others), METHOD]) + "\n"
+    return (
+        "\n\n".join(part.strip() for part in [*parts, peer(others.get("peer_kills", {})), other_runs(others), METHOD])
+        + "\n"
+    )
 
 
 def sentence(rows: list[Row]) -> str:
@@ -134,6 +145,36 @@ def other_runs(others: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def peer(rows: dict[str, Any]) -> str:
+    """RLlib's league under the same deaths."""
+    lines = ["## The same deaths in RLlib", "", PEER_METHOD.strip(), ""]
+    if not rows:
+        return "\n".join([*lines, "No kill of it is recorded yet."])
+    lines += [
+        "| killed | times | goes on by itself | median wait | steps lost | members lost | what a person does | load |"
+    ]
+    lines += ["| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    by_kind: dict[str, list[Row]] = defaultdict(list)
+    for row in rows.values():
+        by_kind[row["kind"]].append(row)
+    for kind, found in sorted(by_kind.items()):
+        steps = [max(0, row["steps_before"] - row["steps_saved"]) if not row["by_itself"] else 0 for row in found]
+        members = [len(set(row["members_before"]) - set(row["members_after"])) for row in found]
+        needed = "; ".join(sorted({", ".join(row["person"]) or "nothing" for row in found}))
+        load = [row["load"] for row in found]
+        lines.append(
+            f"| {kind} | {len(found)} | {sum(row['by_itself'] for row in found)} of {len(found)} "
+            f"| {median(row['seconds'] for row in found):.1f} s | {_range(steps)} | {_range(members)} | {needed} "
+            f"| {min(load):.0f} to {max(load):.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def _range(values: list[int]) -> str:
+    least, most = min(values), max(values)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
 def with_sentence(text: str, rows: list[Row]) -> str:
     """A page with the sentence between its comments as the rows have it."""
     return SENTENCE.sub(lambda found: found[1] + sentence(rows) + found[2], text)
@@ -142,7 +183,7 @@ def with_sentence(text: str, rows: list[Row]) -> str:
 def pages() -> dict[Path, str]:
     """Every page that states a figure, as the rows have it."""
     rows = read_rows()
-    names = ("gateway_chaos", "sweep_kills")
+    names = ("gateway_chaos", "sweep_kills", "peer_kills")
     files = {name: FILE.with_name(f"{name}.json") for name in names}
     others = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.exists()}
     found = {PAGE: page(rows, others)}

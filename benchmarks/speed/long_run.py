@@ -1,127 +1,198 @@
-"""Whether a long trial stays small: the longest workflow history, and memory after 50 and after 300 generations.
+"""Whether a long league stays small: 90 minutes of 12 learning players; memory, histories, the database, the API.
 
-python -m benchmarks.long_run --json
+    python -m benchmarks.long_run --json [--minutes 90]
+
+Every minute is a sample, written to benchmarks/results/long_run.json at once; a run that was stopped keeps what it saw,
+and the next one is a run of its own. Memory is flat if each part's median over the last fifth of the samples is within
+5 % of that over the second fifth, when every part is warm.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
+import os
+import subprocess
 import sys
 import time
 from collections import defaultdict
 from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
-from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
+from benchmarks.results_file import read_results, write_results
+from benchmarks.speed.histories import longest_histories
+from benchmarks.stacks.http_clients import request_bytes, time_gets
 from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.control import reach
 from lanista.stack.processes.leftovers import leftovers
 
+FILE = Path(__file__).parents[1] / "results" / "long_run.json"
 MOST_EVENTS = 2000
-MOST_GROWTH = 1.2
-"""Memory is flat if no process holds more than this factor of its first measurement."""
-STEPS = 512
+MOST_GROWTH = 1.05
+LEARNERS = 12
+STEPS = 4096
+CLIENTS, REQUESTS = 4, 50
+ACTORS = ("FusedActor", "MatchHost")
 SPEC: dict[str, Any] = {
-    "game": {"id": "rock_paper_scissors"},
-    "model": {"id": "mlp", "hidden": [16]},
-    "algorithm": {"id": "ppo", "rollout_steps": 8},
+    "game": {"id": "connect_four"},
+    "model": {"id": "mlp", "hidden": [64, 64]},
+    "algorithm": {"id": "ppo", "rollout_steps": 16},
     "seed": 5,
     "league": {
-        "preset": "pfsp",
-        "players": [{"name": "main", "role": "main"}, {"name": "random", "role": "bot", "bot": "random"}],
-        # a snapshot, and with it a gate, every ten generations
-        "snapshot": {"min_steps": 10 * STEPS, "win_rate": 1.0, "max_steps": 10 * STEPS},
+        "preset": "alphastar",
+        "players": [
+            *({"name": f"main-{number}", "role": "main"} for number in range(4)),
+            *({"name": f"main-exploiter-{number}", "role": "main_exploiter"} for number in range(4)),
+            *({"name": f"league-exploiter-{number}", "role": "league_exploiter"} for number in range(4)),
+        ],
+        # a snapshot, and with it a gate, every twenty generations of a player
+        "snapshot": {"min_steps": 20 * STEPS, "win_rate": 0.9, "max_steps": 40 * STEPS},
         "champion_gate": {"max_pairs": 64},
     },
     "generation": {"steps": STEPS, "tables": 64},
-    "evaluation": {"every_generations": 10, "games": 20},
+    "evaluation": {"every_generations": 20, "games": 20},
 }
+Sample = dict[str, Any]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.long_run", description=__doc__)
-    parser.add_argument("--generations", type=int, default=300)
-    parser.add_argument("--first-look", type=int, default=50, help="generations after which memory counts as warm")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=90.0)
+    parser.add_argument("--every", type=float, default=60.0, help="seconds between two samples")
+    parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
     given = parser.parse_args()
+    runs = read_results(given.file)
+    name = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
+    row: dict[str, Any] = {"commit": _commit(), "minutes": given.minutes, "samples": []}
+    runs[name] = row
     with local_stack() as stack:
-        result = measure(stack, given.first_look, given.generations)
-    print(json.dumps(result) if given.json else "\n".join(f"{key}: {value}" for key, value in result.items()))
-    sys.exit(0 if result["bounded"] and result["flat"] else 1)
+        trial = stack.start_trial(SPEC)
+        _watch(
+            stack, trial, row, minutes=given.minutes, every=given.every, save=lambda: write_results(given.file, runs)
+        )
+        longest = longest_histories(reach(stack.home)["LANISTA_TEMPORAL_ADDRESS"])
+    row["longest_history"] = longest
+    row["result"] = summary(row)
+    write_results(given.file, runs)
+    print(
+        json.dumps(row["result"]) if given.json else "\n".join(f"{key}: {row['result'][key]}" for key in row["result"])
+    )
+    sys.exit(0 if row["result"]["bounded"] and row["result"]["flat"] else 1)
 
 
-def measure(stack: LocalStack, first: int, last: int) -> dict[str, Any]:
-    """Run the trial to its last generation; measures memory twice, and histories at the end."""
-    trial = stack.start_trial(SPEC)
+def _watch(stack: LocalStack, trial: str, row: dict[str, Any], *, minutes: float, every: float, save: Any) -> None:
     began = time.monotonic()
-    wait_for(stack, trial, first)
-    before = megabytes(stack)
-    say(f"{first} generations after {time.monotonic() - began:.0f} s: {before}")
-    wait_for(stack, trial, last)
-    seconds, after = time.monotonic() - began, megabytes(stack)
-    say(f"{last} generations after {seconds:.0f} s: {after}")
-    stack.call("POST", f"/trials/{trial}/stop", {"mode": "drain"})
-    while stack.rows("SELECT status FROM trials WHERE id = %s", trial)[0][0] != "stopped":
-        time.sleep(0.5)
-    longest = asyncio.run(longest_histories(reach(stack.home)["LANISTA_TEMPORAL_ADDRESS"]))
-    growth = {name: round(after[name] / held, 3) for name, held in before.items() if name in after}
+    while generations(stack, trial) < LEARNERS:
+        time.sleep(1.0)
+    while (elapsed := time.monotonic() - began) < 60 * minutes:
+        row["samples"].append(sample(stack, trial, elapsed))
+        save()
+        say(f"{elapsed / 60:.0f} min, {row['samples'][-1]['generations']} generations")
+        time.sleep(max(0.0, every - (time.monotonic() - began - elapsed)))
+
+
+def sample(stack: LocalStack, trial: str, elapsed: float) -> Sample:
+    """One look at everything that could grow."""
     return {
+        "seconds": round(elapsed),
         "generations": generations(stack, trial),
-        "seconds": round(seconds, 1),
-        "longest_history": max(longest.values()),
-        "longest_by_kind": longest,
-        "megabytes": {str(first): before, str(last): after},
-        "growth": growth,
-        "bounded": max(longest.values()) < MOST_EVENTS,
-        "flat": all(times <= MOST_GROWTH for times in growth.values()),
+        "players": int(stack.rows("SELECT count(*) FROM players WHERE trial_id = %s", trial)[0][0]),
+        "database_mb": round(int(stack.rows("SELECT pg_database_size(current_database())")[0][0]) / 1e6, 1),
+        "megabytes": megabytes(stack),
+        "p95_ms": p95(stack, trial),
+        "load": round(os.getloadavg()[0], 1),
     }
 
 
-def wait_for(stack: LocalStack, trial: str, number: int) -> None:
-    while generations(stack, trial) < number:
-        time.sleep(0.25)
+def summary(row: dict[str, Any]) -> dict[str, Any]:
+    """What a run came to: the second fifth of its samples beside the last one."""
+    samples: list[Sample] = row["samples"]
+    fifth = max(1, len(samples) // 5)
+    early, late = samples[fifth : 2 * fifth] or samples[:1], samples[-fifth:]
+    parts = sorted(set(early[0]["megabytes"]) & set(late[-1]["megabytes"]))
+    memory = {part: (_middle(early, "megabytes", part), _middle(late, "megabytes", part)) for part in parts}
+    growth = {part: round(after / before, 3) for part, (before, after) in memory.items() if before}
+    made = late[-1]["generations"] - early[0]["generations"]
+    bytes_more = late[-1]["database_mb"] - early[0]["database_mb"]
+    calls = sorted(late[-1]["p95_ms"])
+    return {
+        "minutes": round(samples[-1]["seconds"] / 60, 1),
+        "generations": samples[-1]["generations"],
+        "players": samples[-1]["players"],
+        "growth": growth,
+        "flat": all(1 / MOST_GROWTH <= times <= MOST_GROWTH for times in growth.values()),
+        "longest_history": max(row["longest_history"].values()),
+        "bounded": max(row["longest_history"].values()) < MOST_EVENTS,
+        "database_kb_a_generation": round(1000 * bytes_more / made, 1) if made else None,
+        "p95_ms": {call: [_middle(early, "p95_ms", call), _middle(late, "p95_ms", call)] for call in calls},
+        "load": [min(each["load"] for each in samples), max(each["load"] for each in samples)],
+    }
+
+
+def _middle(samples: list[Sample], group: str, name: str) -> float:
+    return round(float(median(each[group][name] for each in samples if name in each[group])), 1)
 
 
 def generations(stack: LocalStack, trial: str) -> int:
     return int(stack.rows("SELECT count(*) FROM generations WHERE trial_id = %s", trial)[0][0])
 
 
+def p95(stack: LocalStack, trial: str) -> dict[str, float]:
+    """The 95th percentile of some reads, with a few clients, in milliseconds."""
+    token = stack.home.admin_token.read_text().strip()
+    root = f"/api/v1/trials/{trial}"
+    paths = {"trial": root, "players": f"{root}/players", "payoff": f"{root}/payoff", "metrics": f"{root}/metrics"}
+    paths |= {"ratings": f"{root}/ratings", "matches": f"{root}/matches", "gates": f"{root}/gates"}
+    found = {}
+    for name, path in paths.items():
+        asked = request_bytes(stack.port, path, {"Authorization": f"Bearer {token}"})
+        timed = time_gets(stack.port, asked, 200, clients=CLIENTS, each=REQUESTS // CLIENTS)
+        found[name] = round(timed.percentile(0.95), 1)
+    return found
+
+
 def megabytes(stack: LocalStack) -> dict[str, float]:
-    """Resident memory of both workers and of the largest Ray actor of each class."""
+    """Memory of each part: resident of a process, of Postgres and Temporal with their children, the largest actor."""
     state = stack.home.read_state()
     assert state is not None, "the stack is up"
-    held: dict[str, float] = {}
-    for worker in ("store-worker", "train-worker"):
-        pid = state.children[worker].pid
-        assert pid is not None, f"the {worker} runs"
-        held[worker] = _resident(psutil.Process(pid))
+    held: dict[str, float] = defaultdict(float)
+    for part, child in state.children.items():
+        with suppress(psutil.Error):
+            root = psutil.Process(child.pid)
+            for process in (root, *root.children(recursive=True)):
+                if not _title(process).startswith("ray::"):
+                    held[part] += _private(process)
     for process in leftovers(stack.home):
-        with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-            title = (process.cmdline() or [""])[0]
-            for actor in ("FusedActor", "MatchHost"):
-                if title.startswith("ray::") and actor in title:
-                    held[actor] = max(held.get(actor, 0.0), _resident(process))
-    return held
+        with suppress(psutil.Error):
+            for actor in ACTORS:
+                if _title(process).startswith("ray::") and actor in _title(process):
+                    held[actor] = max(held[actor], _private(process))
+    return {part: round(size, 1) for part, size in held.items()}
 
 
-def _resident(process: psutil.Process) -> float:
-    return round(process.memory_info().rss / 1e6, 1)
+def _title(process: psutil.Process) -> str:
+    with suppress(psutil.Error):
+        return " ".join(process.cmdline()[:1])
+    return ""
 
 
-async def longest_histories(address: str) -> dict[str, int]:
-    """Events of the longest run of each kind of workflow."""
-    client = await Client.connect(address, data_converter=pydantic_data_converter)
-    longest: dict[str, int] = defaultdict(int)
-    async for run in client.list_workflows():
-        # a running workflow's history length is only in its description
-        described = await client.get_workflow_handle(run.id, run_id=run.run_id).describe()
-        longest[run.workflow_type] = max(longest[run.workflow_type], described.history_length)
-    return dict(longest)
+def _private(process: psutil.Process) -> float:
+    """Its own memory without what it shares: Postgres' buffers are mapped by every backend."""
+    with suppress(psutil.Error):
+        memory = process.memory_info()
+        return float(memory.rss - memory.shared) / 1e6
+    return 0.0
+
+
+def _commit() -> str:
+    command = ["git", "-C", str(FILE.parent), "rev-parse", "--short=10", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
 def say(message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -10,10 +11,25 @@ from benchmarks.faults.grounds.ground import Ground, Skipped
 
 PARTS = {"store-worker": "worker store", "train-worker": "worker train", "api": "api"}
 """The Python parts, by the arguments that start them."""
+SLEEP = """import select
+import time
+
+
+def sleep(seconds):
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    select.select([], [], [], seconds)
+
+
+time.sleep = sleep
+"""
+"""libfaketime refuses Python's own sleep, which waits for a moment of the monotonic clock: EINVAL. It leaves select."""
 
 
 def libfaketime() -> Path:
-    """Debian's library; raises Skipped where it is not installed."""
+    """Debian's library, or the one that LIBFAKETIME names; raises Skipped where there is none."""
+    if named := os.environ.get("LIBFAKETIME"):
+        return Path(named)
     found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
     if not found:
         raise Skipped("libfaketime is not installed: apt-get install faketime")
@@ -33,6 +49,8 @@ class OwnClocks(Ground):
             link = programs / name
             link.unlink(missing_ok=True)
             link.symlink_to(Path(sys.executable).parent / name)
+        self._site.mkdir(exist_ok=True)
+        (self._site / "sitecustomize.py").write_text(SLEEP)
         launcher = programs / "launcher.py"
         launcher.write_text(
             f"import runpy, sys\nsys.executable = {str(programs / 'python')!r}\n"
@@ -49,6 +67,10 @@ class OwnClocks(Ground):
         (self._clocks / part).write_text(f"{seconds:+d}\n")
 
     @property
+    def _site(self) -> Path:
+        return self.folder / "site"
+
+    @property
     def _clocks(self) -> Path:
         return self.folder / "clocks"
 
@@ -61,7 +83,8 @@ class OwnClocks(Ground):
                 f'"-m lanista {arguments}"*)',
                 f"  export LD_PRELOAD={library} FAKETIME_TIMESTAMP_FILE={clock}",
                 # a stepped clock leaves the monotonic one alone
-                "  export FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_CACHE_DURATION=1 ;;",
+                "  export FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_CACHE_DURATION=1",
+                f"  export PYTHONPATH={shlex.quote(str(self._site))}${{PYTHONPATH:+:$PYTHONPATH}} ;;",
             ]
         # `up --detach` starts itself again: the supervisor must look for Python here too
         lines += [

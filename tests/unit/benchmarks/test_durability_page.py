@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.faults.durability_page import PAGE, ROOT, page, pages, sentence, with_sentence
+from benchmarks.faults.durability_page import PAGE, ROOT, page, pages, peer, sentence, with_sentence
 
 AUDIT = {"after": 2, "lost": 0, "doubled": 0, "orphaned": 0, "damaged": 0, "ok": True}
 ROW = {
@@ -47,3 +47,20 @@ def test_the_page_has_a_line_for_each_kind_and_piece() -> None:
     text = page([ROW], {})
     assert "| network cut | 1 | 2.0 s | 2.0 s | 1 to 1 |" in text
     assert "| 1 | two hosts | abc | 2 | 1,200 | 1 of 1 | 1 to 30 |" in text
+
+
+def test_the_peers_row_counts_what_was_lost() -> None:
+    killed = {
+        "kind": "driver",
+        "by_itself": False,
+        "seconds": 30.5,
+        "person": ["notice it", "restore"],
+        "load": 2.0,
+        "steps_before": 9000,
+        "steps_saved": 8000,
+        "members_before": ["main", "main_1"],
+        "members_after": ["main"],
+    }
+    row = "| driver | 1 | 0 of 1 | 30.5 s | 1,000 | 1 | notice it, restore | 2 to 2 |"
+    assert row in peer({"driver, 1": killed})
+    assert "No kill of it is recorded yet." in peer({})
