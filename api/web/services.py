@@ -28,6 +28,8 @@ from api.web.validation.spec_reader import SpecReader
 from orchestrator.storage.artifacts import ArtifactStore
 
 MAX_RATING_PAGES = 256
+MAX_METRIC_PAGES = 64
+LARGEST_METRIC_PAGE = 1_000_000
 MAX_SHARED = 32
 SHARED_SECONDS = 10.0
 
@@ -77,6 +79,11 @@ class Services:
     def rating_pages(self) -> Cache[bytes]:
         """Pages of fits, as they are sent."""
         return Cache[bytes](MAX_RATING_PAGES)
+
+    @cached_property
+    def metric_pages(self) -> Cache[bytes]:
+        """Pages of series, as they are sent; large ones are written for each reader."""
+        return Cache[bytes](MAX_METRIC_PAGES, keep=lambda page: len(page) <= LARGEST_METRIC_PAGE)
 
 
 async def _services(request: Request) -> Services:

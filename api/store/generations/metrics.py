@@ -24,8 +24,10 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, array, distinct_o
 from sqlalchemy.orm import Session, aliased
 
 from api.schemas.metrics import Series
+from api.store.core.errors import NotFound
 from api.store.core.records import Record, fields_of, read_records
-from api.store.tables import Generation, Metric, Player
+from api.store.tables import Generation, Metric, Player, Trial
+from orchestrator.contracts.nash_conv import OF_MIXTURE, OF_PLAYER
 
 _OF_TRIAL = Metric.trial_id == bindparam("of_trial")
 
@@ -46,6 +48,14 @@ class MetricFilter:
 def metric_names(session: Session, trial_id: str) -> list[str]:
     """The names of all metrics of a trial, sorted: one look-up in the index for each, however many rows there are."""
     return list(session.scalars(_NAMES, {"of_trial": trial_id}))
+
+
+def metrics_state(session: Session, trial_id: str) -> tuple[int, int]:
+    """Changes whenever a metric of the trial is recorded: with a commit, or beside the commits by an evaluation."""
+    row = session.execute(_STATE, {"of_trial": trial_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no trial {trial_id}")
+    return row[0], row[1]
 
 
 def metric_series(session: Session, trial_id: str, which: MetricFilter, *, skip: int, limit: int) -> list[Record]:
@@ -82,6 +92,10 @@ def _all_names() -> Select[Any]:
 
 
 _NAMES = _all_names()
+_STATE = select(
+    Trial.last_commit,
+    select(func.count()).where(_OF_TRIAL, Metric.name.in_((OF_PLAYER, OF_MIXTURE))).scalar_subquery(),
+).where(Trial.id == bindparam("of_trial"))
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sqlalchemy import ARRAY, BigInteger, String, bindparam, cast, func, null, select, true
 from sqlalchemy.orm import Session
@@ -15,6 +16,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import RatingMethod
 from api.schemas.ratings import Fit
 from api.schemas.ratings import Rating as RatingAnswer
+from api.store.core.errors import NotFound
 from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import ModelVersion, Player, Rating, RatingCovariance, RatingFit, Trial
 
@@ -52,6 +54,14 @@ def newest_fit(session: Session, trial_id: str, method: RatingMethod) -> Record 
     # of two concurrent fits, the one that was finished first may have seen more games
     as_many = fits.where(RatingFit.last_match_id >= made_last[0]["last_match_id"])
     return read_records(session, as_many.order_by(RatingFit.last_match_id.desc(), RatingFit.id.desc()).limit(1))[0]
+
+
+def fits_state(session: Session, trial_id: str) -> tuple[Any, ...]:
+    """Changes with every fit that a trial's ratings could be of: fits are added, and never changed or removed."""
+    row = session.execute(_FITS_STATE, {"of_trial": trial_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no trial {trial_id}")
+    return tuple(row)
 
 
 def _last_fit_of_any_method(session: Session, trial_id: str) -> str | None:
@@ -174,3 +184,9 @@ _RATED = (
 _FIT_TABLE = RatingFit.__table__
 _ONLINE = [method for method in RatingMethod if method.depends_on_order]
 _FITS = select(*fields_of(Fit, _FIT_TABLE, _FIT_TABLE.c.method.in_(_ONLINE).label("depends_on_order")))
+_FITS_STATE = (
+    select(Trial.project_id, func.count(RatingFit.id), func.max(RatingFit.last_match_id))
+    .outerjoin(RatingFit, (RatingFit.project_id == Trial.project_id) & (RatingFit.game == Trial.game))
+    .where(Trial.id == bindparam("of_trial"))
+    .group_by(Trial.project_id)
+)

@@ -9,6 +9,7 @@ from api.store.core.engine import Session
 from api.store.tournaments.report_reads import report_state
 from api.web.cache import Cache
 from api.web.reports.tournament import compute_standings, tournament_report
+from api.web.responses.conditional import weak_etag
 
 MAX_ENTRIES = 16
 
@@ -19,6 +20,8 @@ class CachedReport:
 
     report: TournamentReport
     json: bytes
+    etag: str
+    """Made once: hashing megabytes for each reader would hold up all others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +54,8 @@ class TournamentReports:
 
 def _report(session: Session, tournament_id: str) -> CachedReport:
     report = tournament_report(session, tournament_id)
-    return CachedReport(report, report.model_dump_json().encode())
+    written = report.model_dump_json().encode()
+    return CachedReport(report, written, weak_etag(written))
 
 
 def _standings(session: Session, tournament_id: str) -> CachedStandings:

@@ -21,16 +21,17 @@ COMPRESSIBLE = ("application/json", "text/csv")
 async def shrink(request: Request, response: Response) -> Response:
     """The answer to a GET with an ETag; 304 where the caller has it; compressed where the caller reads gzip.
 
-    An answer that has its own ETag (a revision, a digest) keeps it, and is only compressed.
+    An answer that has its own ETag (a revision, a digest) keeps it; a revision is compared by its own route.
     """
     body = getattr(response, "body", b"")
     if response.status_code != 200 or len(body) < LEAST_BYTES or not _is_text(response):
         return response
     response.headers.add_vary_header("Accept-Encoding")
-    if "etag" not in response.headers:
-        response.headers["ETag"] = etag = f'W/"{blake2b(body, digest_size=12).hexdigest()}"'
-        if etag in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers={"ETag": etag, "Vary": response.headers["vary"]})
+    etag = response.headers.get("etag")
+    if etag is None:
+        response.headers["ETag"] = etag = weak_etag(body)
+    if etag.startswith("W/") and etag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers={"ETag": etag, "Vary": response.headers["vary"]})
     if "content-encoding" in response.headers or "gzip" not in request.headers.get("accept-encoding", ""):
         return response
     small = gzip.compress(body, 1) if len(body) < LARGE_BYTES else await run_in_threadpool(gzip.compress, body, 1)
@@ -38,6 +39,11 @@ async def shrink(request: Request, response: Response) -> Response:
     response.headers["Content-Length"] = str(len(small))
     response.headers["Content-Encoding"] = "gzip"
     return response
+
+
+def weak_etag(body: bytes) -> str:
+    """A name for these bytes; weak, since they may be sent compressed."""
+    return f'W/"{blake2b(body, digest_size=12).hexdigest()}"'
 
 
 def _is_text(response: Response) -> bool:

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from api.schemas.base import Page
 from api.schemas.metrics import MetricNames, Series
-from api.store.generations.metrics import MetricFilter, metric_names, metric_series
+from api.store.generations.metrics import MetricFilter, metric_names, metric_series, metrics_state
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.responses.paging import CURSOR, EntityId, text_of
-from api.web.responses.serialization import SerializingRoute, records_page
+from api.web.responses.serialization import JSON, SerializingRoute, records_page
 from api.web.services import Api
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1/trials/{trial_id}", tags=["league"])
@@ -59,6 +59,11 @@ def metrics(
     )
     skip = cursor or 0
     with services.reads() as session:
-        require_trial(session, str(trial_id))
-        rows = metric_series(session, str(trial_id), which, skip=skip, limit=limit + 1)
-    return records_page(rows, limit, Series, lambda _: skip + limit)
+        state = metrics_state(session, str(trial_id))
+
+        def write() -> bytes:
+            rows = metric_series(session, str(trial_id), which, skip=skip, limit=limit + 1)
+            return bytes(records_page(rows, limit, Series, lambda _: skip + limit).body)
+
+        page = services.metric_pages.get((trial_id, which, skip, limit), write, state=state)
+    return Response(page, media_type=JSON)

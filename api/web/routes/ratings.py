@@ -12,7 +12,7 @@ from api.schemas.enums import RatingMethod
 from api.schemas.ratings import Rating, Ratings
 from api.store.core.records import Record
 from api.store.players.reads import get_version
-from api.store.ratings.reads import DIFFERENCES, add_differences, list_ratings, newest_fit
+from api.store.ratings.reads import DIFFERENCES, add_differences, fits_state, list_ratings, newest_fit
 from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.problems import ProblemError
@@ -65,19 +65,17 @@ def ratings(
 
 
 def _page_of_newest_fit(services: Services, trial_id: str, method: RatingMethod, after: int, limit: int) -> Response:
-    """A page of the newest fit. Fits are never changed, so a page that was written once is written for all readers."""
+    """A page of the newest fit. Fits are never changed: until another is made, all readers get the same bytes."""
     with services.reads() as session:
-        require_trial(session, trial_id)
-        fit = newest_fit(session, trial_id, method)
-        if fit is None:
-            return records_page([], limit, Rating, fit=None)
-        fit_id = fit["id"]
+        state = fits_state(session, trial_id)
 
         def write() -> bytes:
-            rows = list_ratings(session, fit_id, trial_id, after=after, limit=limit + 1)
+            fit = newest_fit(session, trial_id, method)
+            rows = [] if fit is None else list_ratings(session, fit["id"], trial_id, after=after, limit=limit + 1)
             return bytes(records_page(rows, limit, Rating, lambda _: after + limit, fit=fit).body)
 
-        return Response(services.rating_pages.get((trial_id, fit_id, after, limit), write), media_type=JSON)
+        page = services.rating_pages.get((trial_id, method, after, limit), write, state=state)
+    return Response(page, media_type=JSON)
 
 
 def _columns(*, with_differences: bool) -> list[str]:

@@ -177,7 +177,7 @@ def report(
     with services.reads() as session:
         made = services.reports.report(session, str(tournament_id))
     if form is ReportForm.JSON:
-        return Response(made.json, media_type="application/json")
+        return Response(made.json, media_type="application/json", headers={"ETag": made.etag})
     write, media_type = WRITERS[form]
     return Response(write(made.report), media_type=media_type)
 
