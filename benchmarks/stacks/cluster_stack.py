@@ -31,10 +31,10 @@ ARTIFACTS = f"{SHARED}/artifacts"
 RAY_PORT, TEMPORAL_PORT, POSTGRES_PORT, API_PORT = 6379, 7233, 5432, 8800
 _RAY_OPTIONS = ("--block", "--disable-usage-stats", "--object-store-memory=120000000", "--include-log-monitor=false")
 HEALTH = {
-    # as docker-compose.yml sets it for Ray's head
-    "RAY_health_check_initial_delay_ms": "3000",
-    "RAY_health_check_period_ms": "1000",
-    "RAY_health_check_timeout_ms": "3000",
+    # as docker-compose.yml sets them for Ray's head
+    "RAY_health_check_initial_delay_ms": "5000",
+    "RAY_health_check_period_ms": "2000",
+    "RAY_health_check_timeout_ms": "5000",
     "RAY_health_check_failure_threshold": "3",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
     "RAY_worker_niceness": "0",  # with Ray's 15 any other work on the machine starves the crews
@@ -81,9 +81,9 @@ class ClusterStack:
         self.token = str(json.loads(made)["token"])
         _wait_for(self._api_answers, "the API")
 
-    def start_head(self) -> None:
-        """Start Ray's head node; it has no CPUs."""
-        options = ["--head", f"--port={RAY_PORT}", "--num-cpus=0", "--include-dashboard=false"]
+    def start_head(self, cpus: float = 0) -> None:
+        """Start Ray's head node; in a cluster it has no CPUs."""
+        options = ["--head", f"--port={RAY_PORT}", f"--num-cpus={cpus:g}", "--include-dashboard=false"]
         self._ray_nodes[self.head.name] = options
         self._start_ray(self.head)
         _wait_for(lambda: _listens(self.head.address, RAY_PORT), "Ray's head")
@@ -120,10 +120,10 @@ class ClusterStack:
         """Start a role of Lanista on the host."""
         return host.spawn(str(BIN / "lanista"), *role, env=self._environment(), log=f"{'-'.join(role)}.log")
 
-    def alive_nodes(self) -> int:
-        """How many Ray nodes the train worker reports as alive; 0 while it does not answer."""
+    def ray_nodes(self) -> list[dict[str, Any]]:
+        """Ray's nodes, dead ones too, as a train worker reports them; none while it does not answer."""
         ray = self.call("GET", "/system").get("ray")
-        return 0 if ray is None else sum(node["alive"] for node in ray["nodes"])
+        return [] if ray is None else list(ray["nodes"])
 
     def drain(self, host: Host) -> None:
         """Have Ray drain the host's node."""
@@ -260,7 +260,8 @@ class ClusterStack:
             connection.execute("CREATE DATABASE lanista")
 
     def _start_temporal(self) -> None:
-        command = [str(BIN / "temporal"), "server", "start-dev", "--ip", self.control.address, "--headless"]
+        # at all addresses: its own services find each other at 127.0.0.1
+        command = [str(BIN / "temporal"), "server", "start-dev", "--ip", "0.0.0.0", "--headless"]  # noqa: S104
         command += ["--port", str(TEMPORAL_PORT), "--log-level", "error", "--db-filename", "/tmp/temporal.db"]  # noqa: S108
         for side in ("Read", "Write"):
             command += ["--dynamic-config-value", f"matching.numTaskqueue{side}Partitions=1"]

@@ -1,7 +1,7 @@
 """Hosts made of Linux namespaces: each with its own network, processes, hostname, /tmp and /dev/shm.
 
-They stand for machines: nothing is shared but the code (read from the same disk) and, where asked for, one folder that
-is mounted at `SHARED`, as a network file system would be. A host can be killed, and its cable pulled.
+They stand for machines: nothing is shared but the installation (read from the same disk) and, where asked for, one
+folder that is mounted at `SHARED`, as a network file system would be. A host can be killed, and its cable pulled.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import secrets
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,9 @@ from pathlib import Path
 SHARED = "/mnt"
 """Where hosts see the shared folder."""
 _IP = shutil.which("ip") or "/usr/sbin/ip"
+_TMP = "/tmp"  # noqa: S108 each host has its own
+_INSTALLED = {Path(__file__).resolve().parents[2], Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()}
+"""The checkout, its environment and Python: also where they lie below /tmp, every host sees them."""
 _TOOLS = ("ip", "unshare", "nsenter", "mount", "bash")
 # bash, as the first process of a host, also reaps those whose parent has died
 _FIRST_PROCESS = """
@@ -27,7 +31,13 @@ set -e
 hostname "$1"
 mount -t tmpfs -o size=4g tmpfs /dev/shm
 if [ -n "$3" ]; then mount --bind "$3" {shared}; else mount -t tmpfs tmpfs {shared}; fi
-mount --bind "$2" /tmp
+own=$2
+shift 3
+for path in "$@"; do
+  mkdir -p "$own/${{path#/tmp/}}"
+  mount --bind "$path" "$own/${{path#/tmp/}}"
+done
+mount --rbind "$own" /tmp
 echo ready > /tmp/.ready
 trap 'exit 0' TERM
 while :; do sleep 3600 & wait $!; done
@@ -80,7 +90,8 @@ class Host:
         shared = str(self._network.shared) if self._shares else ""
         script = _FIRST_PROCESS.format(shared=SHARED)
         kinds = ["--pid", "--fork", "--kill-child", "--mount-proc", "--uts", "--ipc", "--mount"]
-        first = ["bash", "-c", script, "host", self.name, str(self.folder), shared]
+        below_tmp = [str(path) for path in sorted(_INSTALLED) if path.is_relative_to(_TMP)]
+        first = ["bash", "-c", script, "host", self.name, str(self.folder), shared, *below_tmp]
         self._first = subprocess.Popen(
             [_IP, "netns", "exec", self._namespace, "unshare", *kinds, *first],
             stdin=subprocess.DEVNULL,
@@ -125,6 +136,17 @@ class Host:
         if check and done.returncode:
             raise RuntimeError(f"{' '.join(arguments)} on {self.name}: {done.stdout}{done.stderr}")
         return done.stdout
+
+    def processes(self) -> list[str]:
+        """The command line of each of its processes; one that has set a title shows that."""
+        found = []
+        with suppress(OSError):
+            own = os.readlink(f"/proc/{self._pid}/ns/pid")
+            for folder in Path("/proc").glob("[0-9]*"):
+                with suppress(OSError):  # it has ended meanwhile
+                    if os.readlink(folder / "ns" / "pid") == own:
+                        found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        return found
 
     def kill(self) -> None:
         """End all its processes at once, as a power cut does."""

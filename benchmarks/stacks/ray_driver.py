@@ -1,6 +1,6 @@
 """A Ray driver on a host of a cluster: trains generations as the train worker does, and prints what it saw as JSON.
 
-Takes one JSON object: `artifacts`, `nodes` (how many must be usable first), and `tasks`, changes to a small task.
+Takes one JSON object: `artifacts`, and `tasks`, each with changes to a small task and `nodes`: how many must be usable.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ def main() -> None:
     store = ArtifactStore(request["artifacts"])
     cluster = ClusterWatch(RayView(store))
     cluster.start()
-    _wait_for_nodes(cluster, request["nodes"])
     crews = CrewPool(store, CpuLedger(lambda: cluster.cpus), cluster=cluster)
     done = [_run(task, store, crews) for task in request["tasks"]]
     state = cluster.state
@@ -53,6 +52,8 @@ def main() -> None:
 
 
 def _run(changes: dict[str, Any], store: ArtifactStore, crews: CrewPool) -> dict[str, Any]:
+    assert crews.cluster is not None
+    _wait_for_nodes(crews.cluster, changes.pop("nodes"))
     topology = Topology(changes.pop("topology", TASK.topology))
     began, used = time.monotonic(), set[str]()
 
@@ -67,7 +68,6 @@ def _run(changes: dict[str, Any], store: ArtifactStore, crews: CrewPool) -> dict
         crews=crews,
     )
     crews.close()
-    assert crews.cluster is not None
     return {
         "hosts": _hosts(used, crews.cluster.state.names),
         "steps": outcome.steps,

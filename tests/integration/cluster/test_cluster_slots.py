@@ -16,12 +16,13 @@ from workers.worker import _worker
 
 RELEASED = threading.Event()
 RUNNING: list[int] = []
+PATIENCE = 60.0
 
 
 @activity.defn
 def hold(number: int) -> None:
     RUNNING.append(number)
-    RELEASED.wait(300)
+    RELEASED.wait(PATIENCE)
 
 
 @workflow.defn(sandboxed=False)
@@ -38,7 +39,7 @@ class Three:
 
 
 async def running(count: int) -> None:
-    async with asyncio.timeout(300):
+    async with asyncio.timeout(PATIENCE):
         while len(RUNNING) < count:
             await asyncio.sleep(0.05)
 
@@ -51,12 +52,14 @@ async def test_a_worker_takes_more_activities_when_the_cluster_grows() -> None:
             train = _worker(env.client, Queue.TRAIN, lambda: cpus[0], [hold], threads)
             async with train, Worker(env.client, task_queue="flow", workflows=[Three]):
                 three = await env.client.start_workflow(Three.run, id="three", task_queue="flow")
-                await running(1)
-                await asyncio.sleep(1)
-                assert len(RUNNING) == 1, "one slot"
-                cpus[0] = 2
-                await running(2)
-                RELEASED.set()
+                try:
+                    await running(1)
+                    await asyncio.sleep(1)
+                    assert len(RUNNING) == 1, "one slot"
+                    cpus[0] = 2
+                    await running(2)
+                finally:
+                    RELEASED.set()  # or a failure would wait for the activities
                 await three.result()
         assert sorted(RUNNING) == [0, 1, 2]
     finally:

@@ -1,0 +1,1 @@
+"""Leagues on several hosts, made of namespaces: `python -m benchmarks.cluster`."""

@@ -1,0 +1,167 @@
+"""The rows of `benchmarks.cluster`, one function each: what happens to a league on a cluster, and what was seen."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.cluster.observing import (
+    commits,
+    crew_processes,
+    finish,
+    league,
+    since,
+    until,
+    usable,
+    wait_for_commits,
+)
+from benchmarks.stacks.cluster_stack import ROOT, ClusterStack
+from benchmarks.stacks.hosts import Host
+
+GENERATIONS = 8
+Row = Callable[[ClusterStack], dict[str, Any]]
+"""It gets a cluster of two nodes with one CPU each and a train worker, or more where earlier rows have added them."""
+
+
+def one_process(stack: ClusterStack) -> dict[str, Any]:
+    """Crews of one process, on two hosts."""
+    return _train(stack, league(), "one-process")
+
+
+def two_processes_over_two_hosts(stack: ClusterStack) -> dict[str, Any]:
+    """Crews of two processes, one on each of two hosts; gradients by gloo."""
+    return _train(stack, league(rollout_actors=2), "two-processes")
+
+
+def split_over_two_hosts(stack: ClusterStack) -> dict[str, Any]:
+    """The split topology: the trainer on one host, the process that plays on the other."""
+    return _train(stack, league(topology="split"), "split")
+
+
+def own_game(stack: ClusterStack) -> dict[str, Any]:
+    """A game of one's own, shipped as an archive: no host but the user's has its file."""
+    here = stack.control.folder / "mine"
+    here.mkdir()
+    shutil.copy(ROOT / "examples" / "own_game.py", here / "shipped_nim.py")
+    trial = stack.ship_trial(here, league(game={"id": "shipped_nim:Nim", "most": 15}), "own-game")
+    return finish(stack, trial, GENERATIONS)
+
+
+def node_joins(stack: ClusterStack) -> dict[str, Any]:
+    """A node joins while three players share two CPUs: seconds until it is used."""
+    trial = stack.start_trial(league(players=3), "node-joins")
+    wait_for_commits(stack, trial, 2)
+    began = time.monotonic()
+    node = stack.add_node("node3", 1)
+    until(lambda: _has_joined(stack, node), "the node to join")
+    joined = time.monotonic()
+    until(lambda: crew_processes(node) > 0, "a crew on the node that joined")
+    row = {"seconds_to_start_and_join": round(joined - began, 1), "seconds_from_joined_to_crew": since(joined)}
+    return {**row, **_go_on(stack, trial)}
+
+
+def node_killed(stack: ClusterStack) -> dict[str, Any]:
+    """A node dies with its crew and is started anew later: seconds until each player commits again."""
+    return _lose(stack, "node-killed", Host.kill, ClusterStack.restart)
+
+
+def link_cut(stack: ClusterStack) -> dict[str, Any]:
+    """A node's cable is pulled and put back later: seconds until each player commits again."""
+    return _lose(stack, "link-cut", Host.cut, lambda _, host: host.mend())
+
+
+def node_drained(stack: ClusterStack) -> dict[str, Any]:
+    """A node is drained: its generation ends there, and nothing new starts there."""
+    trial = stack.start_trial(league(players=3), "node-drained")
+    drained = stack.network.hosts["node2"]
+    wait_for_commits(stack, trial, 2)
+    until(lambda: crew_processes(drained) > 0, "a crew on the node")
+    stack.drain(drained)
+    began = time.monotonic()
+    until(lambda: crew_processes(drained) == 0, "the drained node to be empty")
+    row = {"seconds_until_empty": since(began), **_go_on(stack, trial)}
+    stack.restart(drained)
+    return {**row, "retried_after_drain": row["retried"]}
+
+
+def two_train_workers(stack: ClusterStack) -> dict[str, Any]:
+    """Two train workers, each with a crew of its own, and two leagues: the longest wait of a player for its commit."""
+    if "train2" not in stack.network.hosts:
+        second = stack.add_train_worker("train2")
+        until(lambda: _is_ready(second), "the second train worker")
+    trials = [stack.start_trial(league(), f"shared-{number}") for number in (1, 2)]
+    for trial in trials:
+        wait_for_commits(stack, trial, 3)
+    rows = [finish(stack, trial, 2 * GENERATIONS) for trial in trials]
+    return {"leagues": rows, **{key: rows[-1][key] for key in ("audit", "audit_counts")}}
+
+
+def two_processes_on_one_host(stack: ClusterStack) -> dict[str, Any]:
+    """A crew of two processes that fits on one host, beside hosts that hold one process each; shared memory."""
+    large = stack.add_node("large", 2)
+    until(lambda: usable(stack, large), "the large node")
+    return _train(stack, league(players=1, rollout_actors=2), "one-host")
+
+
+def s3_artifacts(stack: ClusterStack) -> dict[str, Any]:
+    """Artifacts in an object store, and no host with a shared folder."""
+    return _train(stack, league(), "s3")
+
+
+ON_A_SHARED_FOLDER: tuple[Row, ...] = (
+    one_process,
+    two_processes_over_two_hosts,
+    split_over_two_hosts,
+    own_game,
+    node_joins,
+    node_killed,
+    link_cut,
+    node_drained,
+    two_train_workers,
+    two_processes_on_one_host,
+)
+ON_S3: tuple[Row, ...] = (s3_artifacts,)
+
+
+def _lose(
+    stack: ClusterStack, name: str, lose: Callable[[Host], None], bring_back: Callable[[ClusterStack, Host], None]
+) -> dict[str, Any]:
+    trial = stack.start_trial(league(players=3), name)
+    lost = stack.network.hosts["node2"]
+    wait_for_commits(stack, trial, 2)
+    until(lambda: crew_processes(lost) > 0, "a crew on the node")
+    before, began = commits(stack, trial), time.monotonic()
+    lose(lost)
+    again: dict[str, float] = {}
+
+    def all_again() -> bool:
+        now = commits(stack, trial)
+        again.update({name: since(began) for name in now if now[name] > before[name] and name not in again})
+        return len(again) == len(before)
+
+    until(all_again, "a commit of each player")
+    until(lambda: crew_processes(lost) == 0, "the lost node's processes to end")
+    bring_back(stack, lost)
+    returned = time.monotonic()
+    until(lambda: crew_processes(lost) > 0, "a crew on the node that came back")
+    row = {"seconds_to_next_commit": again, "seconds_from_return_to_crew": since(returned)}
+    return {**row, **_go_on(stack, trial)}
+
+
+def _train(stack: ClusterStack, spec: dict[str, Any], name: str) -> dict[str, Any]:
+    return finish(stack, stack.start_trial(spec, name), GENERATIONS)
+
+
+def _go_on(stack: ClusterStack, trial: str) -> dict[str, Any]:
+    return finish(stack, trial, sum(commits(stack, trial).values()) + GENERATIONS)
+
+
+def _has_joined(stack: ClusterStack, host: Host) -> bool:
+    return any(node["alive"] and node["host"] == host.name for node in stack.ray_nodes())
+
+
+def _is_ready(train_worker: Host) -> bool:
+    log = train_worker.folder / "worker-train.log"
+    return log.exists() and "worker ready" in log.read_text(encoding="utf-8")
