@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import math
 import os
 import shutil
 import signal
@@ -46,6 +47,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure rows anew that are done")
     parser.add_argument("--file", type=Path, default=FILE, help="where rows are kept")
     parser.add_argument("--logs", type=Path, help="keep each cluster's logs in a folder below this one")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no row after this time")
     parser.add_argument("--json", action="store_true", help="print all rows as JSON on stdout")
     arguments = parser.parse_args()
     if unknown := set(arguments.rows) - set(ROWS):
@@ -56,22 +58,24 @@ def main() -> None:
     wanted = [row for name, row in ROWS.items() if name in (arguments.rows or ROWS)]
     done = read_results(arguments.file)
     missing = [row for row in wanted if arguments.again or not done.get(row.__name__, {}).get("seen")]
+    latest = time.monotonic() + 60 * arguments.minutes
     for kind in (ON_A_SHARED_FOLDER, ON_S3):
-        for name, row in _measure([row for row in missing if row in kind], arguments.logs):
+        for name, row in _measure([row for row in missing if row in kind], arguments.logs, latest):
             done[name] = row
             write_results(arguments.file, done)
             print(f"{name}: {json.dumps(row)}", file=sys.stderr if arguments.json else sys.stdout, flush=True)
     if arguments.json:
         print(json.dumps(done, indent=1))
-    sys.exit(0 if all(done[row.__name__]["seen"] and not done[row.__name__]["audit"] for row in wanted) else 1)
+    seen = [done.get(row.__name__, {}) for row in wanted]
+    sys.exit(0 if all(row.get("seen") and not row["audit"] for row in seen) else 1)
 
 
-def _measure(rows: Sequence[Row], logs: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows on one cluster; after one that failed, the next has a new cluster."""
+def _measure(rows: Sequence[Row], logs: Path | None, latest: float) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows on one cluster; after one that failed, the next has a new cluster. None begins later than `latest`."""
     left = list(rows)
-    while left:
+    while left and time.monotonic() < latest:
         with _cluster(logs, s3=left[0] in ON_S3) as stack:
-            while left:
+            while left and time.monotonic() < latest:
                 row = left.pop(0)
                 seen = _one(row, stack)
                 yield row.__name__, seen

@@ -62,6 +62,17 @@ def node_joins(stack: ClusterStack) -> dict[str, Any]:
     return {**row, **_go_on(stack, trial)}
 
 
+def node_without_artifacts(stack: ClusterStack) -> dict[str, Any]:
+    """A node joins that does not see the artifacts: it gets no work, and the reason is shown."""
+    blind = stack.add_node("blind", 1, shares=False)
+    until(lambda: "artifacts" in _problem(stack, blind), "the node's problem")
+    row = {"problem_shown": _problem(stack, blind), **_train(stack, league(players=3), "blind")}
+    blind.kill()
+    if blind.name in row["most_crew_processes"]:
+        raise RuntimeError("a crew ran on the node without artifacts")
+    return row
+
+
 def node_killed(stack: ClusterStack) -> dict[str, Any]:
     """A node dies with its crew and is started anew later: seconds until each player commits again."""
     return _lose(stack, "node-killed", Host.kill, ClusterStack.restart)
@@ -116,6 +127,7 @@ ON_A_SHARED_FOLDER: tuple[Row, ...] = (
     split_over_two_hosts,
     own_game,
     node_joins,
+    node_without_artifacts,
     node_killed,
     link_cut,
     node_drained,
@@ -160,6 +172,11 @@ def _go_on(stack: ClusterStack, trial: str) -> dict[str, Any]:
 
 def _has_joined(stack: ClusterStack, host: Host) -> bool:
     return any(node["alive"] and node["host"] == host.name for node in stack.ray_nodes())
+
+
+def _problem(stack: ClusterStack, host: Host) -> str:
+    """Why the node of the host gets no work, as people see it."""
+    return next((str(node["problem"]) for node in stack.ray_nodes() if node["host"] == host.name), "")
 
 
 def _is_ready(train_worker: Host) -> bool:
