@@ -61,7 +61,7 @@ def main() -> None:
     latest = time.monotonic() + 60 * arguments.minutes
     for kind in (ON_A_SHARED_FOLDER, ON_S3):
         for name, row in _measure([row for row in missing if row in kind], arguments.logs, latest):
-            done[name] = row
+            done = {**read_results(arguments.file), name: row}  # another run may have written meanwhile
             write_results(arguments.file, done)
             print(f"{name}: {json.dumps(row)}", file=sys.stderr if arguments.json else sys.stdout, flush=True)
     if arguments.json:

@@ -36,7 +36,8 @@ HEALTH = {
     "RAY_health_check_period_ms": "2000",
     "RAY_health_check_timeout_ms": "5000",
     "RAY_health_check_failure_threshold": "3",
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+    # Compose has 5; on a busy machine the head answers later than that, and no node would ever join
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "30",
     "RAY_worker_niceness": "0",  # with Ray's 15 any other work on the machine starves the crews
     "RAY_agent_register_timeout_ms": "300000",
     "RAY_raylet_start_wait_time_s": "300",  # several hosts share this machine, which may be busy
@@ -156,7 +157,8 @@ class ClusterStack:
         """Run `benchmarks.stacks.ray_driver` on a host that has a Ray node."""
         environment = {**self._environment(), "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "benchmarks.stacks.ray_driver", json.dumps(request)]
-        told: dict[str, Any] = json.loads(host.run(*command, env=environment, seconds=seconds).splitlines()[-1])
+        lines = host.run(*command, env=environment, seconds=seconds).splitlines()
+        told: dict[str, Any] = json.loads(next(line for line in reversed(lines) if line.startswith("{")))  # not a log's
         return told
 
     def wait_for_ray(self, host: Host, nodes: int, patience: float = 600) -> None:
