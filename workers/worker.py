@@ -97,6 +97,7 @@ def train_activities(
                 weights.make_initial_weights,
                 charts.chart_generation,
                 interactive.render_replay,
+                interactive.name_moves,
                 interactive.draw_recorded_game,
                 interactive.choose_move,
                 interactive.check_component,

@@ -66,7 +66,8 @@ class Replay(Answer):
     match: MatchSummary = Field(description="the match")
     opening_plies: int = Field(default=0, description="how many of its first moves were drawn at random", examples=[4])
     notation: str = Field(description="the moves as one line of text", examples=["1. d e 2. d e"])
-    positions: list[Position] = Field(description="every position, the last one included")
+    positions: list[Position] = Field(description="every position, the last one included; with `first`, a part of them")
+    next: int | None = Field(default=None, description="with `first`: where the next part begins; null at the end")
 
 
 class StartingPosition(Body):
@@ -179,4 +180,5 @@ class PeopleReplay(Answer):
 
     game: PeopleGameSummary = Field(description="the game")
     notation: str = Field(description="the moves as one line of text", examples=["1. d e 2. d e"])
-    positions: list[Position] = Field(description="every position, the last one included")
+    positions: list[Position] = Field(description="every position, the last one included; with `first`, a part of them")
+    next: int | None = Field(default=None, description="with `first`: where the next part begins; null at the end")

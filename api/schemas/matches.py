@@ -65,6 +65,8 @@ class OpeningScore(Score):
     """Results of the games that began with these moves."""
 
     opening: list[int] = Field(description="the random opening moves, by the game's action numbers", examples=[[3, 3]])
+    seed: int = Field(description="seed of one of these games", examples=[9])
+    seats: list[SeatScore] = Field(description="these games by the first version's seat")
 
 
 class HeadToHead(Answer):
@@ -75,3 +77,16 @@ class HeadToHead(Answer):
     total: Score = Field(description="all games")
     seats: list[SeatScore] = Field(description="by the first version's seat")
     openings: list[OpeningScore] = Field(description="by opening, the most played first; at most 50")
+
+
+class NamedOpening(Answer):
+    """What people call the moves of an opening."""
+
+    opening: list[int] = Field(description="the moves, by the game's action numbers", examples=[[3, 3]])
+    names: list[str] = Field(description="their labels on the board, else the game's names", examples=[["4", "4"]])
+
+
+class OpeningNames(Answer):
+    """Names for the openings of two versions against each other."""
+
+    items: list[NamedOpening] = Field(description="in the order of the results by opening")

@@ -279,6 +279,7 @@ class AsyncClient:
 
     replay = _single(games.replay)
     head_to_head = _single(games.head_to_head)
+    opening_names = _single(games.opening_names)
     begin_game = _single(games.begin_game)
     game = _single(games.game)
     make_move = _single(games.make_move)

@@ -32,6 +32,8 @@ class ReplayRequest:
     """A version that adds its probabilities and value at each decision."""
     search: int | None = None
     """Simulations with which the annotator also searches each position; None: its network alone."""
+    first: int = 0
+    """The first position wanted: a long game is answered in parts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,11 +93,34 @@ class ReplayedPosition:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """All positions of a game, and its moves as one line of text."""
+    """Positions of a game, and its moves as one line of text."""
 
     positions: list[ReplayedPosition]
     notation: str
-    """PGN-like where the game has a notation: `1. d e 2. d e`; else the names of the actions."""
+    """PGN-like where the game has a notation: `1. d e 2. d e`; else the names of the actions.
+
+    Empty before the last part.
+    """
+    next: int | None = None
+    """Where the next part begins; None: this is the last one. A part is well below Temporal's 2 MB for a message."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameMoves:
+    """Asks what people call the first moves of some games."""
+
+    game: Component
+    openings: list[list[int]]
+    """Of each game its first actions, chance included."""
+    seeds: list[int]
+    """The seed of each game."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedMoves:
+    """The names of those moves."""
+
+    openings: list[list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,6 +320,7 @@ class Question(Generic[Message, Answer]):
 
 
 render_replay = Question(name="render_replay", message=ReplayRequest, answer=Replay)
+name_moves = Question(name="name_moves", message=NameMoves, answer=NamedMoves)
 choose_move = Question(name="choose_move", message=MoveRequest, answer=MoveAnswer, time_limit=timedelta(seconds=60))
 import_weights = Question(
     name="import_weights", message=ImportWeights, answer=CheckpointRef, time_limit=timedelta(seconds=60)

@@ -182,7 +182,7 @@ def test_nash_conv_of_a_small_game_is_measured_and_shown(page: Page, stack: Loca
 
 
 STILL = """async () => {
-  const { nowRow } = await import("/static/components/now_row.js");
+  const { nowRow, troubleStrip } = await import("/static/components/now_row.js");
   const { happeningList } = await import("/static/components/happening_list.js");
   const { patchChildren } = await import("/static/core/dom.js");
   const trial = { id: "t", project: "p", status: "running", budget_steps: 10 };
@@ -195,13 +195,20 @@ STILL = """async () => {
   const busy = { ...nothing, gain, gates: [gate, gate], tournaments: [tournament] };
   const place = document.getElementById("main");
   const event = (id, text) => ({ id, text, level: "plain", created_at: "2030-01-01T00:00:00Z" });
-  const measured = (overview, events) => {
-    patchChildren(place, [nowRow({ trial, overview }, null), happeningList(events, trial)]);
+  const measured = (overview, events, troubles) => {
+    const shown = [troubleStrip(trial, troubles), nowRow({ trial, overview }, null), happeningList(events, trial)];
+    patchChildren(place, shown);
     const rows = [...place.querySelectorAll(".happenings li")];
-    return [place.querySelector(".now").offsetHeight, rows[1].offsetTop - rows[0].offsetTop];
+    const now = place.querySelector(".now");
+    return [now.offsetTop, now.offsetHeight, rows[1].offsetTop - rows[0].offsetTop];
   };
   const before = [event(2, "short"), event(1, "short")];
-  const heights = [measured(nothing, before), measured(busy, [event(3, "very long ".repeat(40)), ...before])];
+  const troubles = ["attempt 1 failed ".repeat(30), "attempt 2 failed"];
+  const later = [event(3, "very long ".repeat(40)), ...before];
+  const heights = [measured(nothing, before, []), measured(busy, later, troubles)];
+  place.querySelector(".troubles summary").click();
+  const told = place.querySelector(".troubles ul").textContent;
+  if (!told.includes(troubles[0]) || !told.includes("attempt 2 failed")) throw new Error(told);
   return [...heights, [...place.querySelectorAll(".now > li")].map((tile) => tile.title)];
 }"""
 
@@ -212,6 +219,6 @@ def test_other_words_move_nothing(page: Page, width: int) -> None:
     page.goto("/schedules")
     expect(page.locator("h1")).to_be_visible()
     quiet, busy, titles = page.evaluate(STILL)
-    assert quiet == busy, "the row of tiles and the rows of events keep their heights"
+    assert quiet == busy, "the row of tiles and the rows of events keep their heights, and trouble has its place"
     assert "a-player-with-a-long-name-17: no change that is certain" in titles[1], "what a tile cuts is told on hover"
     assert all(titles)

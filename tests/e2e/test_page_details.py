@@ -21,6 +21,18 @@ SIDES = """async (simultaneous) => {
   const drawn = view({ version, trial, players: [] }, { query: {}, state: { game } });
   return drawn.flat().filter(Boolean).map((each) => each.textContent).join(" ");
 }"""
+EVENTS = """async () => {
+  const pair = await import("/static/pages/head_to_head.js");
+  const sweep = await import("/static/pages/sweep.js");
+  const played = (trial_id) => pair.onEvent({ type: "pairing.played", trial_id }, { state: { trials: ["T", "U"] } });
+  const context = { parameters: { sweep: "S" }, state: { trials: new Set(["T"]) } };
+  const heard = (type, trial_id, payload = {}) => sweep.onEvent({ type, trial_id, payload }, context);
+  return [
+    [played("T"), played("other"), played(null)],
+    [heard("generation.recorded", "T"), heard("generation.recorded", "other"),
+     heard("sweep.judged", "T", { sweep_id: "S" }), heard("sweep.judged", "T", { sweep_id: "R" })],
+  ];
+}"""
 PENDING = """async () => {
   const { view } = await import("/static/pages/tournament.js");
   const line = (number) => ({
@@ -87,3 +99,8 @@ def test_a_snapshot_has_no_number_of_a_version(page: Page, league: League) -> No
     row = page.get_by_role("row").filter(has=page.get_by_role("link", name="main-1", exact=True)).first
     expect(row.get_by_role("link", name="snapshot", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="v0", exact=True)).to_have_count(0)
+
+
+def test_pages_load_again_at_their_own_events_only(page: Page) -> None:
+    page.goto("/trials")
+    assert page.evaluate(EVENTS) == [[True, False, True], [True, False, True, False]]

@@ -198,6 +198,12 @@ def test_two_versions_have_a_page_by_seat_and_opening(page: Page, league: League
     page.goto(pair)
     expect(page.get_by_role("main")).to_contain_text(f"in {found['total']['games']} games")
     expect(page.get_by_role("region", name="Results by seat").locator("tbody tr")).to_have_count(len(found["seats"]))
+    named = stack.call("GET", f"{pair}/openings")["items"]
+    assert named[0]["names"] == [str(action + 1) for action in named[0]["opening"]], "cells are numbered from 1"
+    openings = page.get_by_role("region", name="Results by opening").locator("tbody tr")
+    expect(openings).to_have_count(len(found["openings"]))
+    expect(openings.first).to_contain_text(" ".join(named[0]["names"]) or "usual start")
+    expect(openings.first).to_contain_text(re.compile(r"seat \d: \d+ won"))
     expect(page.get_by_role("region", name="Recorded games").get_by_role("link").first).to_be_visible()
     page.get_by_role("link", name="Swap sides").click()
     expect(page).to_have_url(re.compile(f"/versions/{league.opponent}/against/"))

@@ -24,6 +24,12 @@ LONG: dict[str, Any] = {
     "budget": {"steps": 50_000_000},
 }
 """Generations of many seconds, so that a worker dies in the middle of one."""
+SHIFTS = """() => {
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.shifted += entry.value;
+  }).observe({ type: "layout-shift" });
+}"""
 
 
 @pytest.fixture
@@ -103,11 +109,15 @@ def test_a_killed_train_worker_is_a_problem_with_its_attempt_and_lost_steps(
     expect(page).to_have_title(re.compile("^▶ "))
     wait_until(lambda: trains(stack, trial))
     expect(glance).to_contain_text(re.compile(r"[\d,]+ steps/s"))
+    expect(page.get_by_role("region", name="Trouble now")).to_contain_text("Nothing is in trouble now")
+    page.evaluate(SHIFTS)
     stack.kill("train-worker")
     expect(glance).to_contain_text("1 in the last hour")
+    expect(page.get_by_role("alert")).to_contain_text("In trouble now: Generation 1 of main: attempt 1 failed")
     expect(page.get_by_role("list", name="Events, newest first")).to_contain_text(
         "Generation 1 of main: attempt 1 failed"
     )
+    assert page.evaluate("window.shifted") < 0.01, "trouble comes without moving what is read"
     glance.get_by_role("link", name="1 in the last hour").click()
     row = page.get_by_role("region", name="Problems, newest first").locator("tbody tr")
     expect(row).to_have_count(1)

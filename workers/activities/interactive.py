@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
 
 from league.types import CheckpointRef, VersionId
-from orchestrator.catalog import Component
-from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.interactive import (
     ActionNumber,
-    Candidate,
     ComponentCheck,
     ComponentVerdict,
     DrawnGame,
@@ -26,13 +21,15 @@ from orchestrator.contracts.interactive import (
     ImportWeights,
     MoveAnswer,
     MoveRequest,
+    NamedMoves,
+    NameMoves,
     Replay,
-    ReplayedPosition,
     ReplayRequest,
     check_component,
     choose_move,
     draw_recorded_game,
     import_weights,
+    name_moves,
     render_replay,
 )
 from orchestrator.contracts.play import Contender
@@ -43,13 +40,12 @@ from workers.activities.component_checks import try_component
 from workers.activities.failures import map_errors
 from workers.algorithms.building import fresh_weights
 from workers.checkpoints import Checkpoint, check_weights, read_weights, save
-from workers.games.names import make_game
 from workers.games.protocol import GameSpec, Turn, VectorGame
-from workers.games.replay import Position, replay
+from workers.games.replay import replay
 from workers.gateway.recording.drawing import draw_game
 from workers.inference.cache import PolicyCache
-from workers.matches.annotate import Annotation, annotate
 from workers.matches.players import Player, make_player
+from workers.matches.replays import maker, names_of_moves, position_answer, refusal, render_part
 from workers.matches.task import Entrant
 
 
@@ -62,39 +58,28 @@ class InteractiveActivities:
 
     @activity.defn(name=render_replay.name)
     def render_replay(self, request: ReplayRequest) -> Replay:
-        """Every position of a recorded game, annotated by a version if the request names one."""
+        """A part of a recorded game position by position, annotated by a version if the request names one."""
         with map_errors():
-            make = _maker(request.game)
-            positions = list(replay(make, request.seed, request.moves, request.seat))
-            annotations = self._annotations(request, make(1).spec)
-            spec = make(1).spec
-            return Replay(
-                positions=[_position(each, spec, annotations.get(each.ply, [])) for each in positions],
-                notation=notation([name for each in positions for name in each.names], spec),
-            )
+            return render_part(request, self._store)
 
-    def _annotations(self, request: ReplayRequest, spec: GameSpec) -> dict[int, list[Annotation]]:
-        if request.annotator is None or request.annotator.checkpoint is None:
-            return {}
-        policy = PolicyCache(self._store, spec).get(request.annotator.checkpoint)
-        found: dict[int, list[Annotation]] = {}
-        opinions = annotate(request.game, request.seed, request.moves, policy, search=request.search)
-        for annotation in opinions:
-            found.setdefault(annotation.ply, []).append(annotation)
-        return found
+    @activity.defn(name=name_moves.name)
+    def name_moves(self, request: NameMoves) -> NamedMoves:
+        """What people call the moves."""
+        with map_errors():
+            return names_of_moves(request)
 
     @activity.defn(name=choose_move.name)
     def choose_move(self, request: MoveRequest) -> MoveAnswer:
         """Apply the person's action, then the opponent's, until the person is to move again."""
         with map_errors():
-            make = _maker(request.game)
+            make = maker(request.game)
             game = make(1)
             cache = PolicyCache(self._store, game.spec)
             sampled = suits_sampling(game.spec) if request.sampled is None else request.sampled
             opponent = make_player(_entrant(request.opponent, request.search), game, cache, sampled=sampled)
             moves, answered = PersonsGame(game, opponent, request).play()
             *_, last = replay(make, request.seed, moves, request.person)
-            position = _position(last, game.spec, [])
+            position = position_answer(last, game.spec, [])
             if not game.spec.discrete:
                 position = replace(position, numbers=action_numbers(game, None if last.done else request.person))
             return MoveAnswer(moves=moves, position=position, answered=answered, search=request.search, sampled=sampled)
@@ -109,7 +94,7 @@ class InteractiveActivities:
         """Make a checkpoint from an uploaded checkpoint or from a safetensors file with the model's names."""
         with map_errors():
             weights, raw_images = read_weights(self._store.get(request.uploaded))
-            like, algorithm = fresh_weights(request.model, request.algorithm, _maker(request.game)(1).spec, 0)
+            like, algorithm = fresh_weights(request.model, request.algorithm, maker(request.game)(1).spec, 0)
             check_weights(weights, like)
             made = Checkpoint(
                 model=request.model, game=request.game, weights=weights, algorithm=algorithm, raw_images=raw_images
@@ -129,7 +114,7 @@ class PersonsGame:
     def __init__(self, game: VectorGame, opponent: Player, request: MoveRequest) -> None:
         self._game, self._opponent, self._request = game, opponent, request
         if request.person >= game.spec.seats:
-            raise _refusal(f"{game.spec.id} has no seat {request.person}; its seats are 0 to {game.spec.seats - 1}")
+            raise refusal(f"{game.spec.id} has no seat {request.person}; its seats are 0 to {game.spec.seats - 1}")
         game.auto_reset = False
         game.reset(np.array([request.seed], np.uint64))
         opponent.begin(np.array([0]))
@@ -159,14 +144,14 @@ class PersonsGame:
             used += len(now) * layout.width
             done = bool(self._game.step(now).done[0])
         if given or used < len(moves):
-            raise _refusal("the game is over")
+            raise refusal("the game is over")
         return moves, answered
 
     def _recorded(self, used: int, numbers: int) -> list[int]:
         """The next recorded actions, one for each seat to move."""
         now = self._request.moves[used : used + numbers]
         if len(now) < numbers:
-            raise _refusal(
+            raise refusal(
                 f"{len(self._request.moves)} actions end in the middle of a move, in which {numbers} are made"
             )
         return now
@@ -188,17 +173,17 @@ class PersonsGame:
         """The person's action; refused with what is allowed."""
         if self._game.spec.discrete:
             if self._request.action is None:
-                raise _refusal("this game's actions are Discrete: give the number of one as action")
+                raise refusal("this game's actions are Discrete: give the number of one as action")
             return self._checked(self._request.action, turn, mine)
         if self._request.numbers is None:
-            raise _refusal(f"the actions of {self._game.spec.id} are {self._game.spec.action}: give their numbers")
+            raise refusal(f"the actions of {self._game.spec.id} are {self._game.spec.action}: give their numbers")
         return check_numbers(self._game, self._request.person, self._request.numbers)
 
     def _checked(self, action: int, turn: Turn, mine: NDArray[np.bool_]) -> int:
         legal = np.flatnonzero(self._game.legal_of(turn)[mine][0]).tolist()
         if action not in legal:
             allowed = ", ".join(f"{each} ({self._game.spec.action_name(each)})" for each in legal)
-            raise _refusal(f"action {action} is not legal here; allowed: {allowed}")
+            raise refusal(f"action {action} is not legal here; allowed: {allowed}")
         return action
 
 
@@ -234,12 +219,12 @@ def check_numbers(game: VectorGame, seat: int, numbers: Sequence[float]) -> NDAr
     """The action of these numbers; refused with the first that is not allowed."""
     allowed = action_numbers(game, seat)
     if len(numbers) != len(allowed):
-        raise _refusal(f"an action of {game.spec.id} has {len(allowed)} numbers, not {len(numbers)}")
+        raise refusal(f"an action of {game.spec.id} has {len(allowed)} numbers, not {len(numbers)}")
     for place, (number, each) in enumerate(zip(numbers, allowed, strict=True)):
         low, high = (-np.inf if each.low is None else each.low), (np.inf if each.high is None else each.high)
         fits = low <= number <= high and (not each.whole or number == int(number))
         if not fits or (each.choices and int(number) not in each.choices):
-            raise _refusal(f"number {place} is {number:g}; allowed there: {_range(each)}")
+            raise refusal(f"number {place} is {number:g}; allowed there: {_range(each)}")
     return np.array(numbers, np.float64).astype(game.layout.dtype).reshape(game.layout.shape)
 
 
@@ -252,55 +237,8 @@ def _range(number: ActionNumber) -> str:
     return " ".join([kind, *bounds])
 
 
-def _refusal(words: str) -> ApplicationError:
-    return ApplicationError(words, type=Failure.BAD_INPUT, non_retryable=True)
-
-
-def notation(names: Sequence[str], spec: GameSpec) -> str:
-    """The moves in one line; numbered in pairs where two seats take turns."""
-    if spec.seats != 2 or spec.simultaneous:
-        return " ".join(names)
-    return " ".join(f"{i // 2 + 1}. {name}" if i % 2 == 0 else name for i, name in enumerate(names))
-
-
-def _maker(game: Component) -> partial[VectorGame]:
-    return partial(_make, game)
-
-
-def _make(game: Component, tables: int) -> VectorGame:
-    return make_game(game.id, tables, **game.options)
-
-
 def _entrant(contender: Contender, search: int | None = None) -> Entrant:
     """The contender; with `search`, its version by so many simulations a move."""
     if search is not None and contender.checkpoint is not None:
         return Entrant(id=VersionId(contender.version), bot=searching_bot(search, contender.checkpoint.sha256))
     return Entrant(id=VersionId(contender.version), checkpoint=contender.checkpoint, bot=contender.bot)
-
-
-def _position(position: Position, spec: GameSpec, annotations: Sequence[Annotation]) -> ReplayedPosition:
-    by_seat = {annotation.seat: annotation for annotation in annotations}
-    return ReplayedPosition(
-        teams=list(spec.teams),
-        simultaneous=spec.simultaneous,
-        ply=position.ply,
-        seats=list(position.seats),
-        actions=list(position.actions),
-        names=list(position.names),
-        returns=list(position.returns),
-        done=position.done,
-        text=position.text,
-        svg=position.svg,
-        legal=[
-            [_candidate(action, spec, by_seat.get(seat)) for action in actions]
-            for seat, actions in zip(position.seats, position.legal, strict=True)
-        ],
-        value=annotations[0].value if annotations else None,
-        searched_value=annotations[0].searched_value if annotations else None,
-    )
-
-
-def _candidate(action: int, spec: GameSpec, annotation: Annotation | None) -> Candidate:
-    probability = None if annotation is None else annotation.probabilities[action]
-    searched = annotation.searched[action] if annotation is not None and annotation.searched else None
-    return Candidate(action=action, name=spec.action_name(action), probability=probability, searched=searched)

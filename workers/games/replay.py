@@ -30,12 +30,13 @@ class Position:
 
 
 def replay(
-    make: Callable[[int], VectorGame], seed: int, actions: Sequence[int], seat: int | None = None
+    make: Callable[[int], VectorGame], seed: int, actions: Sequence[int], seat: int | None = None, first: int = 0
 ) -> Iterator[Position]:
     """Every position of the game with this seed and these actions, the last one included.
 
     `make` builds the game for a number of tables. `actions` runs in the order of the rows of each turn;
     a record that stops early is an unfinished game. `seat` limits the pictures to what that seat sees.
+    Positions before `first` are not drawn: their `text` and `svg` are empty.
     """
     game = make(1)
     game.auto_reset = False
@@ -58,8 +59,8 @@ def replay(
             names=() if turn is None else _names(game, turn, now),
             returns=tuple(returns.tolist()),
             done=done,
-            text=game.render_text(0, seat),
-            svg=game.render_svg(0, seat),
+            text=game.render_text(0, seat) if ply >= first else "",
+            svg=game.render_svg(0, seat) if ply >= first else "",
         )
         if not now:
             return

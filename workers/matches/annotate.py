@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,10 +42,19 @@ class Annotation:
     """The search's value."""
 
 
+EVERY_PLY = range(sys.maxsize)
+
+
 def annotate(
-    game: Component, seed: int, moves: Sequence[int], policy: Policy, *, search: int | None = None
+    game: Component,
+    seed: int,
+    moves: Sequence[int],
+    policy: Policy,
+    *,
+    search: int | None = None,
+    plies: range = EVERY_PLY,
 ) -> list[Annotation]:
-    """Replay a game (its seed and moves, as `GameRecord` keeps them) and ask the policy at every decision.
+    """Replay a game (its seed and moves, as `GameRecord` keeps them) and ask the policy at every decision of `plies`.
 
     With `search` each position is also searched, with so many simulations; BadGame where that cannot be.
     """
@@ -55,13 +65,17 @@ def annotate(
     memory = torch.zeros(table.spec.seats, policy.state_size)
     annotations: list[Annotation] = []
     used, done = 0, False
-    while used < len(moves):
+    while used < len(moves) and table.plies[0] < plies.stop:
         if done:
             raise BadGame(f"{table.spec.id}: the game ended after {used} of {len(moves)} recorded actions")
         turn = table.turn()
         now = table.layout.from_numbers(moves[used : used + len(turn.seats) * table.layout.width])
-        found = _ask(policy, table, turn, now, memory)
-        annotations += found if opinion is None else opinion.added(found, table)
+        wanted = int(table.plies[0]) in plies
+        # a policy with a memory is also asked before them, so that it remembers the game
+        if wanted or policy.state_size:
+            found = _ask(policy, table, turn, now, memory)
+            if wanted:
+                annotations += found if opinion is None else opinion.added(found, table)
         done = bool(table.step(now).done[0])
         used += len(now) * table.layout.width
     return annotations

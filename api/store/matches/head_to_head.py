@@ -16,12 +16,12 @@ MOST_OPENINGS: Final = 50
 
 _GROUPED = text(
     """
-SELECT seat, swapped, coalesce(moves[1:opened], '{}') AS opening, result, count(*) AS games
+SELECT seat, swapped, coalesce(moves[1:opened], '{}') AS opening, result, count(*) AS games, min(seed) AS seed
 FROM (
-    SELECT seat, false AS swapped, moves, result, coalesce((opening->>'plies')::int, 0) AS opened
+    SELECT seat, false AS swapped, seed, moves, result, coalesce((opening->>'plies')::int, 0) AS opened
     FROM matches WHERE version_id = :version_id AND opponent_version_id = :opponent_version_id
     UNION ALL
-    SELECT seat, true, moves, result, coalesce((opening->>'plies')::int, 0)
+    SELECT seat, true, seed, moves, result, coalesce((opening->>'plies')::int, 0)
     FROM matches WHERE version_id = :opponent_version_id AND opponent_version_id = :version_id
 ) AS either
 GROUP BY seat, swapped, coalesce(moves[1:opened], '{}'), result
@@ -35,24 +35,37 @@ def head_to_head(session: Session, version_id: str, opponent_version_id: str) ->
     named = {"version_id": version_id, "opponent_version_id": opponent_version_id}
     total: Counter[MatchResult] = Counter()
     seats: dict[int, Counter[MatchResult]] = {}
-    openings: dict[tuple[int, ...], Counter[MatchResult]] = {}
+    openings: dict[tuple[int, ...], dict[int, Counter[MatchResult]]] = {}
+    seeds: dict[tuple[int, ...], int] = {}
     for group in read_records(session, _GROUPED, named):
         result = MatchResult(group["result"])
         own = _SWAPPED[result] if group["swapped"] else result
         seat = 1 - group["seat"] if group["swapped"] and group["seat"] < 2 else group["seat"]
-        for counts in (
-            total,
-            seats.setdefault(seat, Counter()),
-            openings.setdefault(tuple(group["opening"]), Counter()),
-        ):
+        opening = tuple(group["opening"])
+        seeds[opening] = min(group["seed"], seeds.get(opening, group["seed"]))
+        by_seat = openings.setdefault(opening, {})
+        for counts in (total, seats.setdefault(seat, Counter()), by_seat.setdefault(seat, Counter())):
             counts[own] += group["games"]
-    ranked = sorted(openings.items(), key=lambda each: (-each[1].total(), each[0]))[:MOST_OPENINGS]
+    sums = {opening: sum(by_seat.values(), Counter[MatchResult]()) for opening, by_seat in openings.items()}
+    ranked = sorted(sums, key=lambda opening: (-sums[opening].total(), opening))[:MOST_OPENINGS]
     return {
         **named,
         "total": _score(total),
-        "seats": [{"seat": seat, **_score(seats[seat])} for seat in sorted(seats)],
-        "openings": [{"opening": list(opening), **_score(counts)} for opening, counts in ranked],
+        "seats": _by_seat(seats),
+        "openings": [
+            {
+                "opening": list(opening),
+                "seed": seeds[opening],
+                "seats": _by_seat(openings[opening]),
+                **_score(sums[opening]),
+            }
+            for opening in ranked
+        ],
     }
+
+
+def _by_seat(seats: dict[int, Counter[MatchResult]]) -> list[dict[str, Any]]:
+    return [{"seat": seat, **_score(seats[seat])} for seat in sorted(seats)]
 
 
 def _score(counts: Counter[MatchResult]) -> dict[str, Any]:

@@ -19,6 +19,10 @@ SmallCursor = Annotated[int | None, Query(ge=0, le=2**31 - 1, description=CURSOR
 NameCursor = Annotated[str | None, Query(min_length=1, max_length=200, pattern=r"^[^\x00]+$", description=CURSOR)]
 EntityId = Annotated[UUID, Path(description="its id", examples=["0198c5a2-7c31-7abc-8def-0123456789ab"])]
 RowNumber = Annotated[int, Path(ge=0, le=LARGEST, description="its number", examples=[17])]
+FirstPosition = Annotated[
+    int | None,
+    Query(ge=0, le=2**31 - 1, description="only a part that begins here; `next` says where the following one does"),
+]
 
 
 def text_of(cursor: UUID | None) -> str | None:

@@ -7,11 +7,13 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
+from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
-from api.schemas.matches import HeadToHead, Match, MatchSummary
+from api.schemas.matches import HeadToHead, Match, MatchSummary, NamedOpening, OpeningNames
 from api.store.core.records import Record
 from api.store.matches.head_to_head import head_to_head
+from api.store.matches.move_requests import opponent_of
 from api.store.matches.reads import MatchFilter, list_matches, read_match
 from api.store.players.reads import get_version
 from api.store.trials.reads import require_trial
@@ -19,8 +21,10 @@ from api.web.auth.scopes import Viewer
 from api.web.responses.csv_export import CSV_RESPONSE, PAGE, Form, FormQuery, csv_download, every_page
 from api.web.responses.paging import EntityId, Limit, NumberCursor, RowNumber, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
-from api.web.services import Api
+from api.web.services import Api, Services
+from api.web.temporal.ask_worker import ask
 from league.types import Stream
+from orchestrator.contracts.interactive import NameMoves, name_moves
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["matches"])
 
@@ -87,3 +91,25 @@ def against(version_id: EntityId, opponent_version_id: EntityId, services: Api, 
             get_version(session, str(each))
         record = head_to_head(session, str(version_id), str(opponent_version_id))
     return record_response(record, HeadToHead)
+
+
+@router.get(
+    "/versions/{version_id}/against/{opponent_version_id}/openings", summary="Name the openings of two versions"
+)
+async def openings(
+    version_id: EntityId, opponent_version_id: EntityId, services: Api, principal: Viewer
+) -> OpeningNames:
+    """What people call the moves of their openings, by a worker. 409 while no train worker runs."""
+    request = await run_in_threadpool(_openings, services, str(version_id), str(opponent_version_id))
+    found = await ask(services.temporal, name_moves, request)
+    named = zip(request.openings, found.openings, strict=True)
+    return OpeningNames(items=[NamedOpening(opening=opening, names=names) for opening, names in named])
+
+
+def _openings(services: Services, version_id: str, opponent_version_id: str) -> NameMoves:
+    with services.reads() as session:
+        for each in (version_id, opponent_version_id):
+            get_version(session, each)
+        _, game = opponent_of(session, version_id)
+        rows = head_to_head(session, version_id, opponent_version_id)["openings"]
+    return NameMoves(game=game, openings=[each["opening"] for each in rows], seeds=[each["seed"] for each in rows])

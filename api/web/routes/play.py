@@ -40,11 +40,12 @@ from api.store.trials.reads import require_trial
 from api.web.auth.scopes import Viewer
 from api.web.changes import Change, Reply
 from api.web.problems import ProblemError
-from api.web.responses.paging import EntityId, IdCursor, Limit, text_of
+from api.web.responses.paging import EntityId, FirstPosition, IdCursor, Limit, text_of
 from api.web.responses.serialization import SerializingRoute, record_response, records_page
 from api.web.services import Api, Services
 from api.web.temporal.ask_worker import ask
-from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, ReplayRequest, choose_move, render_replay
+from api.web.temporal.replay_parts import ask_for_replay
+from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, ReplayRequest, choose_move
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["play"])
 
@@ -170,15 +171,17 @@ async def replay(
     annotate: Annotated[
         UUID | None, Query(description="a version whose probabilities and values are added to each position")
     ] = None,
+    first: FirstPosition = None,
 ) -> PeopleReplay:
     """Every position of a finished game, of any person, drawn by a worker. 409 while no train worker runs."""
     record, request = await run_in_threadpool(
         _replay_request, services, str(game_id), principal.token_id, text_of(annotate)
     )
-    found = await ask(services.temporal, render_replay, request)
+    found = await ask_for_replay(services.temporal, request, first)
     return PeopleReplay(
         game=record,
         notation=found.notation,
+        next=found.next,
         positions=[Position.model_validate(asdict(position)) for position in found.positions],
     )
 

@@ -15,11 +15,11 @@ from api.store.matches.move_requests import opponent_of
 from api.store.matches.reads import read_match
 from api.web.auth.scopes import Viewer
 from api.web.problems import ProblemError
-from api.web.responses.paging import RowNumber, text_of
+from api.web.responses.paging import FirstPosition, RowNumber, text_of
 from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api, Services
-from api.web.temporal.ask_worker import ask
-from orchestrator.contracts.interactive import ReplayRequest, render_replay
+from api.web.temporal.replay_parts import ask_for_replay
+from orchestrator.contracts.interactive import ReplayRequest
 
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["matches"])
 
@@ -37,14 +37,16 @@ async def replay(
         int | None,
         Query(ge=1, le=MOST_SIMULATIONS, description="simulations with which that version also searches each position"),
     ] = None,
+    first: FirstPosition = None,
 ) -> Replay:
     """Every position with its image, drawn by a worker. 409 while no train worker runs."""
     match, opening, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate), search)
-    found = await ask(services.temporal, render_replay, request)
+    found = await ask_for_replay(services.temporal, request, first)
     return Replay(
         match=match,
         opening_plies=opening,
         notation=found.notation,
+        next=found.next,
         positions=[Position.model_validate(asdict(position)) for position in found.positions],
     )
 

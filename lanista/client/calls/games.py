@@ -9,20 +9,26 @@ from lanista.client.calls.call import Call, Listing, TrialRef, change, get, path
 
 if TYPE_CHECKING:
     from api.schemas.games import Game, PeopleCounts, PeopleGameSummary, PeopleReplay, Replay
-    from api.schemas.matches import HeadToHead
+    from api.schemas.matches import HeadToHead, OpeningNames
     from api.schemas.recorded_games import RecordedGame
 
 
 def replay(
-    match_id: int, *, seat: int | None = None, annotate: str | None = None, search: int | None = None
+    match_id: int,
+    *,
+    seat: int | None = None,
+    annotate: str | None = None,
+    search: int | None = None,
+    first: int | None = None,
 ) -> Call[Replay]:
     """A match move by move, as a seat sees it; `annotate` adds a version's probabilities and values.
 
-    With `search` that version also searches each position, with so many simulations.
+    With `search` that version also searches each position, with so many simulations. With `first` the answer is a part
+    that begins at this position, and its `next` says where the following part begins.
     """
     from api.schemas.games import Replay
 
-    query = {"seat": seat, "annotate": annotate, "search": search}
+    query = {"seat": seat, "annotate": annotate, "search": search, "first": first}
     return get(path_to("matches", str(match_id), "replay"), Replay, query)
 
 
@@ -31,6 +37,13 @@ def head_to_head(version_id: str, opponent_version_id: str) -> Call[HeadToHead]:
     from api.schemas.matches import HeadToHead
 
     return get(path_to("versions", version_id, "against", opponent_version_id), HeadToHead)
+
+
+def opening_names(version_id: str, opponent_version_id: str) -> Call[OpeningNames]:
+    """What people call the moves of the openings in `head_to_head`."""
+    from api.schemas.matches import OpeningNames
+
+    return get(path_to("versions", version_id, "against", opponent_version_id, "openings"), OpeningNames)
 
 
 def begin_game(
@@ -82,11 +95,11 @@ def people_counts(trial: TrialRef) -> Call[PeopleCounts]:
     return get(trial_path(trial, "people-games", "counts"), PeopleCounts)
 
 
-def people_replay(game_id: str, *, annotate: str | None = None) -> Call[PeopleReplay]:
+def people_replay(game_id: str, *, annotate: str | None = None, first: int | None = None) -> Call[PeopleReplay]:
     """A person's finished game move by move; `annotate` adds a version's probabilities and values."""
     from api.schemas.games import PeopleReplay
 
-    return get(path_to("play", game_id, "replay"), PeopleReplay, {"annotate": annotate})
+    return get(path_to("play", game_id, "replay"), PeopleReplay, {"annotate": annotate, "first": first})
 
 
 def recorded_games(trial: TrialRef, *, page_size: int = 100) -> Listing[RecordedGame]:

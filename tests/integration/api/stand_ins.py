@@ -22,6 +22,8 @@ from orchestrator.contracts.interactive import (
     ImportWeights,
     MoveAnswer,
     MoveRequest,
+    NamedMoves,
+    NameMoves,
     RayNode,
     RayRequest,
     RayResources,
@@ -34,6 +36,7 @@ from orchestrator.contracts.interactive import (
     describe_gateways,
     describe_ray,
     import_weights,
+    name_moves,
     render_replay,
 )
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
@@ -53,8 +56,16 @@ def position(ply: int, *, done: bool = False) -> ReplayedPosition:
 
 @activity.defn(name=render_replay.name)
 async def render(request: ReplayRequest) -> Replay:
-    positions = [position(ply) for ply in range(len(request.moves) + 1)]
-    return Replay(positions=positions, notation=f"{request.game.id} seat {request.seat}: {request.moves}")
+    """Two positions in each part."""
+    plies = range(request.first, len(request.moves) + 1)
+    following = request.first + 2 if len(plies) > 2 else None
+    notation = f"{request.game.id} seat {request.seat}: {request.moves}"
+    return Replay(positions=[position(ply) for ply in plies[:2]], notation=notation, next=following)
+
+
+@activity.defn(name=name_moves.name)
+async def name(request: NameMoves) -> NamedMoves:
+    return NamedMoves(openings=[[f"move {action}" for action in opening] for opening in request.openings])
 
 
 @activity.defn(name=choose_move.name)
@@ -147,4 +158,4 @@ def interactive(artifacts: ArtifactStore) -> list[Callable[..., Any]]:
     async def weights(request: InitialWeightsRequest) -> CheckpointRef:
         return artifacts.put(f"weights of seed {request.seed}".encode(), kind="checkpoints")
 
-    return [weights, render, choose, check, describe, describe_gateway, importing(artifacts)]
+    return [weights, render, name, choose, check, describe, describe_gateway, importing(artifacts)]

@@ -35,8 +35,24 @@ def test_a_game_is_seen_again_move_by_move(viewer: httpx.Client, readable: Reada
     assert replay["notation"] == "tic_tac_toe seat 1: [4, 0, 8]"
     assert [shown["ply"] for shown in replay["positions"]] == [0, 1, 2, 3]
     assert replay["match"]["player"] == "main"
+    assert replay["next"] is None
+    part = viewer.get(path, params={"first": 1}).json()
+    assert [shown["ply"] for shown in part["positions"]] == [1, 2] and part["next"] == 3
     assert viewer.get(path, params={"annotate": new_id()}).status_code == 404
     assert viewer.get("/api/v1/matches/0/replay").status_code == 404
+
+
+def test_two_versions_have_named_openings_by_seat(viewer: httpx.Client, readable: ReadableLeague) -> None:
+    match = viewer.get(f"/api/v1/matches/{readable.match_ids[0]}").json()
+    path = f"/api/v1/versions/{match['version_id']}/against/{match['opponent_version_id']}"
+    openings = viewer.get(path).json()["openings"]
+    for each in openings:
+        assert each["games"] == sum(seat["games"] for seat in each["seats"]) > 0
+        assert all(seat["low"] <= seat["win_rate"] <= seat["high"] for seat in each["seats"])
+    named = viewer.get(f"{path}/openings").json()["items"]
+    assert [each["opening"] for each in named] == [each["opening"] for each in openings]
+    assert all(each["names"] == [f"move {action}" for action in each["opening"]] for each in named)
+    assert viewer.get(f"/api/v1/versions/{new_id()}/against/{match['version_id']}/openings").status_code == 404
 
 
 def test_a_person_plays_and_no_move_is_made_twice(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from orchestrator.contracts.interactive import (
     ComponentVerdict,
     ImportWeights,
     MoveRequest,
+    NameMoves,
     ReplayRequest,
 )
 from orchestrator.contracts.play import Contender
@@ -34,6 +36,7 @@ from workers.algorithms.building import fresh_weights
 from workers.checkpoints import Checkpoint, load, save
 from workers.games.names import make_game
 from workers.games.teams import ask_for_teams
+from workers.matches import replays
 
 TIC_TAC_TOE = Component(id="tic_tac_toe")
 CONNECT_FOUR = Component(id="connect_four")
@@ -67,6 +70,51 @@ def test_a_version_annotates_each_decision(answers: InteractiveActivities, store
     first = shown.positions[0]
     assert first.value is not None
     assert sum(candidate.probability or 0 for candidate in first.legal[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_long_game_comes_in_parts_that_temporal_takes(answers: InteractiveActivities) -> None:
+    slimes = Component(id="slime_volley")
+    table, moves, done = make_game("slime_volley", 1), list[int](), False
+    table.auto_reset = False
+    table.reset(np.array([1], np.uint64))
+    draws = np.random.default_rng(1)
+    while not done:
+        actions = draws.integers(0, table.spec.actions, 2)
+        moves += actions.tolist()
+        done = bool(table.step(actions).done[0])
+    plies: list[int] = []
+    sizes: list[int] = []
+    first: int | None = 0
+    while first is not None:
+        part = answers.render_replay(ReplayRequest(game=slimes, seed=1, moves=moves, first=first))
+        plies += [position.ply for position in part.positions]
+        sizes.append(len(json.dumps(asdict(part))))
+        assert all(position.svg for position in part.positions)
+        assert bool(part.notation) == (part.next is None), "the notation comes with the last moves"
+        first = part.next
+    assert plies == list(range(len(moves) // 2 + 1)) and part.positions[-1].done
+    assert sum(sizes) > 2_000_000 > 1.5 * max(sizes), "more than a message holds, in parts with room for annotations"
+    with pytest.raises(ApplicationError, match="no position 9999"):
+        answers.render_replay(ReplayRequest(game=CONNECT_FOUR, seed=1, moves=[3], first=9999))
+
+
+def test_a_part_is_annotated_and_searched_as_in_the_whole_game(
+    answers: InteractiveActivities, version: Contender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = ReplayRequest(game=CONNECT_FOUR, seed=1, moves=[3, 2, 3, 2, 3, 2, 3], annotator=version)
+    whole = answers.render_replay(request)
+    assert answers.render_replay(replace(request, first=5)).positions == whole.positions[5:]
+    monkeypatch.setattr(replays, "MOST_SEARCHED", 3)
+    part = answers.render_replay(replace(request, search=8, first=2))
+    assert [each.ply for each in part.positions] == [2, 3, 4] and part.next == 5
+    assert all(each.searched_value is not None for each in part.positions)
+
+
+def test_moves_are_named_as_the_board_names_them(answers: InteractiveActivities) -> None:
+    named = answers.name_moves(NameMoves(game=CONNECT_FOUR, openings=[[3, 3], [], [0]], seeds=[1, 2, 3]))
+    assert named.openings == [["4", "4"], [], ["1"]]
+    dealt = answers.name_moves(NameMoves(game=Component(id="kuhn_poker"), openings=[[1]], seeds=[1]))
+    assert dealt.openings == [["bet"]]
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ import pyspiel
 from numpy.typing import NDArray
 from open_spiel.python.observation import make_observation
 
+from workers.games.adapters.openspiel_boards import without_colours
+from workers.games.adapters.openspiel_pictures import SeatView, draw_state
 from workers.games.errors import BadGame
 from workers.games.protocol import GameSpec, Snapshot, StepResult, Turn, VectorGame
 from workers.games.seeding import mix_ints
@@ -160,10 +162,14 @@ class OpenSpielGame(VectorGame):
     def render_text(self, table: int, seat: int | None = None) -> str:
         state = self._states[table]
         if seat is None or not self.spec.hidden_information:
-            return str(state)
+            return without_colours(str(state))
         if self._game.get_type().provides_information_state_string:
             return str(state.information_state_string(seat))
         return str(state.observation_string(seat))
+
+    def render_svg(self, table: int, seat: int | None = None) -> str:
+        view = SeatView(self._game, self._states[table], seat, self.spec.hidden_information)
+        return draw_state(view, title=self.render_text(table, seat))
 
     def action_text(self, table: int, seat: int, action: int) -> str:
         return str(self._states[table].action_to_string(seat, action))

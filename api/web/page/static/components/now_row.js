@@ -1,6 +1,18 @@
 // Whether a trial goes well, in one row: champion, gain, gate, tournament, time left, problems.
 import { h } from "../core/dom.js";
-import { about, duration, fixed, short, signed, since, speedText, versionLabel, versionName, whole } from "../core/format.js";
+import {
+  about,
+  duration,
+  fixed,
+  messageAndTrace,
+  short,
+  signed,
+  since,
+  speedText,
+  versionLabel,
+  versionName,
+  whole,
+} from "../core/format.js";
 import { bar, term, versionLink } from "./widgets.js";
 
 export function nowRow({ trial, overview }, speed) {
@@ -107,18 +119,33 @@ function problemsTile({ problems_last_hour: count, newest_problem: newest }, roo
   return tile("problems", "Problems", value, last, count ? "bad" : "good");
 }
 
-/** What keeps a trial from going on, in words; null where nothing does. */
-export function troubleBanner(trial, troubles) {
-  if (!troubles?.length) return null;
+/** What keeps a trial from going on, in words, or that nothing does. Both take the same place, so that nothing below moves. */
+export function troubleStrip(trial, troubles = []) {
+  const isBad = troubles.length > 0;
   return h(
     "section",
-    { class: "troubles", key: "troubles", role: "alert" },
-    h("strong", {}, "In trouble now "),
-    h("a", { href: `/trials/${trial.id}/problems` }, "(all problems)"),
+    { class: "troubles", key: "troubles", "aria-label": "Trouble now", role: isBad ? "alert" : null, "data-tone": isBad ? "bad" : null },
+    isBad ? troubleList(trial, troubles) : h("p", { class: "quiet" }, calmText(trial)),
+  );
+}
+
+/** The first trouble in the strip; all of them, whole, over the page on request. */
+function troubleList(trial, troubles) {
+  const more = troubles.length > 1 ? ` (and ${troubles.length - 1} more)` : "";
+  return h(
+    "details",
+    {},
+    h("summary", { title: troubles.join("\n\n") }, h("strong", {}, `In trouble now${more}: `), messageAndTrace(troubles[0]).message),
     h(
       "ul",
       {},
-      troubles.map((text) => h("li", { key: text }, text.split("\n")[0])),
+      troubles.map((text) => h("li", { key: text }, messageAndTrace(text).message)),
+      h("li", { key: "all" }, h("a", { href: `/trials/${trial.id}/problems` }, "All problems so far")),
     ),
   );
+}
+
+function calmText({ status, status_reason: reason }) {
+  if (["running", "pending"].includes(status)) return "✓ Nothing is in trouble now.";
+  return `The trial is ${status}${reason ? `: ${messageAndTrace(reason).message}` : ""}.`;
 }

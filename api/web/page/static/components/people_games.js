@@ -29,7 +29,7 @@ export function peopleGames(page, context) {
         ["Person", (game) => (game.mine ? "you" : "somebody")],
         ["Result", (game) => badge(game.result)],
         ["Opponent", (game) => versionLink(game.version_id, versionName(game.player, game.version_number))],
-        ["Seat", (game) => game.seat + 1, "number"],
+        ["Seat", (game) => game.seat, "number"],
         ["Moves", (game) => game.plies, "number"],
         ["Started from", (game) => (game.start ? startText(game.start) : "the start")],
         ["When", (game) => time(game.finished_at)],

@@ -6,6 +6,7 @@ import { toast } from "./dialog.js";
 const LONGEST_SIDE = 440; // pixels
 const CAPTION = 30;
 const LAST_SECONDS = 3;
+const MOST_FRAMES = 300; // of a longer game every few positions are drawn
 const BUSY = "Drawing the GIF …";
 
 export function exportButtons(subject, ply, secondsPerMove, context) {
@@ -39,7 +40,8 @@ function save(blob, name) {
 }
 
 /** Each position is drawn twice: for the palette of all frames, then as a frame. So no more than one is held as pixels. */
-async function drawGif({ positions, captions }, seconds) {
+async function drawGif(subject, seconds) {
+  const { positions, captions } = thinned(subject);
   const [width, height] = sizeOf(positions[0].svg);
   const canvas = Object.assign(document.createElement("canvas"), { width, height: height + CAPTION });
   const brush = canvas.getContext("2d", { willReadFrequently: true });
@@ -55,6 +57,13 @@ async function drawGif({ positions, captions }, seconds) {
     seconds: place === images.length - 1 ? LAST_SECONDS : seconds,
   }));
   return writeGif(canvas.width, canvas.height, palette.colours, frames);
+}
+
+/** At most so many positions with their captions, the last one among them. */
+function thinned({ positions, captions }) {
+  const every = Math.ceil(positions.length / MOST_FRAMES);
+  const isKept = (_, place) => place % every === 0 || place === positions.length - 1;
+  return { positions: positions.filter(isKept), captions: captions.filter(isKept) };
 }
 
 function sizeOf(svg) {

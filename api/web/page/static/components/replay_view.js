@@ -15,12 +15,13 @@ const SEARCHES = [
   ["64", "64 simulations"],
   ["200", "200 simulations"],
 ];
+const NEAR = 150; // moves of the list before and after the one on display
 const known = (value) => value !== null && value !== undefined;
 
 /**
  * `game` has `positions`; `sides`, of each team `{ name, link, version }`, where a person has no version; `opening`, the
  * number of its moves that were drawn at random; `annotators`, as options; `facts`; `file`, the name of saved files;
- * `start`, which names the game to the API; `problem`.
+ * `start`, which names the game to the API; `problem`; `isLoading` while later positions have not arrived.
  */
 export function replayView(game, context) {
   const { positions, sides } = game;
@@ -77,7 +78,7 @@ export function outcomeOf({ positions, sides }) {
 
 function captionOf(game, ply, areas) {
   const { positions, sides, opening } = game;
-  if (ply === positions.length - 1) return outcomeOf(game) ?? "Not finished";
+  if (ply === positions.length - 1 && !game.isLoading) return outcomeOf(game) ?? "Not finished";
   if (!ply) return sides.map((side) => side.name).join(" against ");
   const { actions, names, seats } = positions[ply - 1];
   const moves = seats.map((seat, at) => {
@@ -180,11 +181,14 @@ function opinions(game, ply, areas, asked) {
   ];
 }
 
-function moveList({ positions, opening }, ply, areas, context) {
+function moveList({ positions, opening, isLoading }, ply, areas, context) {
+  const [from, to] = [Math.max(0, ply - NEAR), Math.min(positions.length - 1, ply + NEAR)];
   return h(
     "ol",
     { class: "moves", tabindex: 0, "aria-label": "Every move, its probability and the value before it" },
-    positions.slice(0, -1).map((each, place) => {
+    from ? h("li", { key: "before", class: "quiet" }, `${from} earlier moves`) : null,
+    positions.slice(from, to).map((each, offset) => {
+      const place = from + offset;
       const chosen = (each.legal[0] ?? []).find((legal) => legal.action === each.actions[0]);
       const random = place < opening;
       const probability = known(chosen?.probability) ? percent(chosen.probability) : "";
@@ -206,6 +210,9 @@ function moveList({ positions, opening }, ply, areas, context) {
         ),
       );
     }),
+    to < positions.length - 1 || isLoading
+      ? h("li", { key: "after", class: "quiet" }, isLoading ? "Later moves are loading …" : `${positions.length - 1 - to} later moves`)
+      : null,
   );
 }
 

@@ -6,26 +6,37 @@ import { card, empty, table, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 
 export const title = ({ one, other }) => `${nameOf(one)} against ${nameOf(other)}`;
-export const onEvent = (event) => /^(pairing|tournament|gate)\./.test(event.type);
+const PLAYED = ["pairing.played", "tournament.finished", "gate.progress", "gate.finished"];
+/** Games of the trials of the two, or of a tournament of the whole project. */
+export const onEvent = (event, { state }) =>
+  PLAYED.includes(event.type) && (event.trial_id === null || state.trials?.includes(event.trial_id));
 const nameOf = (version) => versionName(version.player, version.number);
 
-export async function load({ parameters: { version, opponent } }) {
-  const [one, other, results] = await Promise.all([
-    get(`/versions/${version}`),
-    get(`/versions/${opponent}`),
-    get(`/versions/${version}/against/${opponent}`),
-  ]);
+export async function load({ parameters: { version, opponent }, state }) {
+  const between = `/versions/${version}/against/${opponent}`;
+  const [one, other, results] = await Promise.all([get(`/versions/${version}`), get(`/versions/${opponent}`), get(between)]);
+  state.trials = [one.trial_id, other.trial_id];
   const games = await get(`/trials/${one.trial_id}/matches`, {
     player_id: one.player_id,
     opponent_id: other.player_id,
     version_id: one.id,
     limit: 50,
   });
-  const between = games.items.filter((match) => [match.version_id, match.opponent_version_id].includes(other.id));
-  return { one, other, results, games: between };
+  const isTheirs = (match) => [match.version_id, match.opponent_version_id].includes(other.id);
+  return { one, other, results, games: games.items.filter(isTheirs), names: await readNames(between, results.openings, state) };
 }
 
-export function view({ one, other, results, games }) {
+/** What people call the moves of each opening; those that are not known yet are asked for, and numbers do where nobody answers. */
+async function readNames(path, openings, state) {
+  state.names ??= new Map();
+  if (openings.some(({ opening }) => opening.length && !state.names.has(opening.join()))) {
+    const { items } = await get(`${path}/openings`).catch(() => ({ items: [] }));
+    for (const { opening, names } of items) state.names.set(opening.join(), names.join(" "));
+  }
+  return state.names;
+}
+
+export function view({ one, other, results, games, names }) {
   const { total, seats, openings } = results;
   return [
     h(
@@ -52,14 +63,9 @@ export function view({ one, other, results, games }) {
           { class: "grid", key: "grid" },
           card(
             "By seat",
-            scores("Results by seat", ["Seat", (each) => each.seat + 1], seats, (each) => each.seat),
+            scores("Results by seat", ["Seat", (each) => each.seat], seats, (each) => each.seat),
           ),
-          card(
-            "By opening",
-            scores("Results by opening", ["Opening", (each) => each.opening.join(" ") || "usual start"], openings, (each) =>
-              each.opening.join(" "),
-            ),
-          ),
+          card("By opening", openingScores(openings, names)),
         )
       : empty("No recorded games", "Gates and tournaments record their games; training games are only counted."),
     games.length ? h("div", { key: "games" }, card("Games", matchTable(games, one.id, { compared: false }))) : null,
@@ -75,7 +81,19 @@ function verdict({ games, win_rate: rate, low, high, wins, draws, losses }) {
   );
 }
 
-const scores = (caption, first, rows, keyOf) =>
+/** The random opening moves by their names, with the results of each seat. */
+const openingScores = (openings, names) =>
+  scores(
+    "Results by opening",
+    ["Opening", (each) => (each.opening.length ? (names.get(each.opening.join()) ?? each.opening.join(" ")) : "usual start")],
+    openings,
+    (each) => each.opening.join(" "),
+    [["Seat by seat", (each) => each.seats.map((seat) => h("div", {}, `seat ${seat.seat}: ${scoreText(seat)}`))]],
+  );
+
+const scoreText = ({ wins, draws, losses }) => `${wins} won, ${draws} drawn, ${losses} lost`;
+
+const scores = (caption, first, rows, keyOf, more = []) =>
   table(
     caption,
     [
@@ -86,6 +104,7 @@ const scores = (caption, first, rows, keyOf) =>
       ["Lost", (each) => whole(each.losses), "number"],
       ["Win rate", (each) => percent(each.win_rate), "number"],
       ["Interval", (each) => `${percent(each.low)} to ${percent(each.high)}`, "number"],
+      ...more,
     ],
     rows,
     keyOf,

@@ -6,23 +6,26 @@ import { badge, time, versionLink } from "../components/widgets.js";
 import { startText } from "../components/people_games.js";
 import { enterReplay, leaveReplay } from "../components/replay_controls.js";
 import { outcomeOf, replayView } from "../components/replay_view.js";
+import { loadReplay, stopLoading } from "../core/replay_parts.js";
 import { seatsByTeam, teamOf } from "../core/teams.js";
 
 const nameOf = ({ player, version_number: number }) => versionName(player, number);
 export const title = ({ replay }) => `A person against ${nameOf(replay.game)}`;
 export const onEvent = () => false;
 export const enter = (context) => enterReplay(context, ({ state }) => (state.replay?.positions.length ?? 1) - 1);
-export const leave = leaveReplay;
+export function leave(context) {
+  leaveReplay(context);
+  stopLoading(context);
+}
 
-export async function load({ parameters, query, state }) {
-  const key = `${parameters.game} ${query.annotate ?? ""}`;
-  if (state.key !== key) {
-    const path = `/play/${parameters.game}/replay`;
-    let replay = await get(path);
-    if (query.annotate !== "nobody") replay = await get(path, { annotate: replay.game.version_id }).catch(() => replay);
-    Object.assign(state, { replay, key });
-  }
-  return { replay: state.replay };
+export async function load(context) {
+  const path = `/play/${context.parameters.game}/replay`;
+  const { annotate } = context.query;
+  const read = async (first) => {
+    const plain = await get(path, { first });
+    return annotate === "nobody" ? plain : get(path, { annotate: plain.game.version_id, first }).catch(() => plain);
+  };
+  return { replay: await loadReplay(context, `${path} ${annotate}`, read) };
 }
 
 export function view({ replay }, context) {
@@ -34,6 +37,8 @@ export function view({ replay }, context) {
   const shown = {
     positions,
     sides: seatsByTeam(positions[0]).map((_, team) => (team === mine ? person : version)),
+    isLoading: replay.next !== null,
+    problem: replay.problem,
     opening: 0,
     annotators: [
       ["", name],
@@ -53,7 +58,7 @@ export function view({ replay }, context) {
       "div",
       { key: "title" },
       h("p", { class: "crumbs" }, h("a", { href: `/trials/${game.trial_id}/matches` }, "Matches"), " / people's games"),
-      h("h1", {}, `${outcomeOf(shown)} `, badge(game.result)),
+      h("h1", {}, `${outcomeOf(shown) ?? "Loading …"} `, badge(game.result)),
       h("p", { class: "quiet" }, person.name, " against ", version.link.cloneNode(true), ". It counts in no rating and no payoff."),
     ),
     replayView(shown, context),

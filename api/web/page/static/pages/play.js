@@ -175,7 +175,7 @@ function sidePanel(game, version, context) {
             h("a", { class: "button plain", href: `/people-games/${game.id}` }, "Watch the replay"),
           ),
         )
-      : areas.size
+      : isCovered(game, areas)
         ? null
         : card("Your moves", moveForm(game, context)),
     card(
@@ -196,6 +196,9 @@ function sidePanel(game, version, context) {
     ),
   );
 }
+
+/** Whether every legal move can be clicked on the board; a pass, for example, has no square. */
+const isCovered = ({ position }, areas) => areas.size > 0 && (position.legal[0] ?? []).every(({ action }) => areas.has(action));
 
 /** How the opponent chooses its moves. */
 function playsBy(game, it) {

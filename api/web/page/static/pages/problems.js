@@ -3,7 +3,7 @@ import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { whole } from "../core/format.js";
 import { failureTable } from "../components/failure_list.js";
-import { troubleBanner } from "../components/now_row.js";
+import { troubleStrip } from "../components/now_row.js";
 import { trialFrame } from "../components/trial_frame.js";
 import { LEARNS } from "../components/trial_facts.js";
 import { card, pick } from "../components/widgets.js";
@@ -33,7 +33,7 @@ export function view({ trial, now, players, failures }, context) {
   return trialFrame(
     trial,
     context,
-    troubleBanner(trial, now.troubles),
+    troubleStrip(trial, now.troubles),
     h(
       "form",
       { class: "filters", key: "filters", onsubmit: (event) => event.preventDefault() },

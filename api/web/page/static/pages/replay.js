@@ -4,21 +4,23 @@ import { humanize, versionName } from "../core/format.js";
 import { badge, time, versionLink } from "../components/widgets.js";
 import { enterReplay, leaveReplay } from "../components/replay_controls.js";
 import { outcomeOf, replayView } from "../components/replay_view.js";
-import { annotatedReplay } from "../core/replay_annotations.js";
+import { annotatedPart } from "../core/replay_annotations.js";
+import { loadReplay, stopLoading } from "../core/replay_parts.js";
 import { seatsByTeam } from "../core/teams.js";
 
 export const title = ({ replay }) => `Game #${replay.match.id}`;
 export const onEvent = () => false;
 export const enter = (context) => enterReplay(context, ({ state }) => (state.replay?.positions.length ?? 1) - 1);
-export const leave = leaveReplay;
+export function leave(context) {
+  leaveReplay(context);
+  stopLoading(context);
+}
 
-export async function load({ parameters, query, state }) {
-  const key = `${parameters.match} ${query.annotate ?? ""} ${query.search ?? ""}`;
-  if (state.key !== key) {
-    const replay = await annotatedReplay(parameters.match, query.annotate ?? "movers", query.search);
-    Object.assign(state, { replay, key });
-  }
-  return { replay: state.replay };
+export async function load(context) {
+  const { match } = context.parameters;
+  const { annotate = "movers", search } = context.query;
+  const replay = await loadReplay(context, `${match} ${annotate} ${search}`, (first) => annotatedPart(match, annotate, search, first));
+  return { replay };
 }
 
 export function view({ replay }, context) {
@@ -29,6 +31,7 @@ export function view({ replay }, context) {
   const game = {
     positions,
     sides,
+    isLoading: replay.next !== null,
     opening: replay.opening_plies,
     annotators: [
       ["", "the player to move"],
@@ -52,7 +55,7 @@ export function view({ replay }, context) {
       "div",
       { key: "title" },
       h("p", { class: "crumbs" }, match.trial_id ? h("a", { href: `/trials/${match.trial_id}/matches` }, "Matches") : "Game"),
-      h("h1", {}, `Game #${match.id}: ${outcomeOf(game) ?? "not finished"} `, badge(match.result)),
+      h("h1", {}, `Game #${match.id}: ${outcomeOf(game) ?? (game.isLoading ? "loading …" : "not finished")} `, badge(match.result)),
       h(
         "p",
         { class: "quiet" },

@@ -7,9 +7,13 @@ import { sweepActions } from "../components/sweep_actions.js";
 import { badge, bar, empty, table } from "../components/widgets.js";
 
 export const title = ({ sweep }) => sweep.name;
-export const onEvent = (event) => /^(sweep\.|trial\.status|generation\.)/.test(event.type);
+/** Events of the sweep itself, and of its trials. */
+export const onEvent = ({ type, trial_id: trial, payload }, { parameters, state }) =>
+  type.startsWith("sweep.")
+    ? payload.sweep_id === parameters.sweep
+    : ["trial.status", "generation.recorded"].includes(type) && state.trials?.has(trial);
 
-export async function load({ parameters }) {
+export async function load({ parameters, state }) {
   prefetchCharts();
   const path = `/sweeps/${parameters.sweep}`;
   const [sweep, trials, importances] = await Promise.all([
@@ -17,6 +21,7 @@ export async function load({ parameters }) {
     getAll(`${path}/trials`, { limit: 500 }, { maximum: 1000 }),
     get(`${path}/importances`),
   ]);
+  state.trials = new Set(trials.map((each) => each.trial_id));
   return { sweep, trials, importances };
 }
 

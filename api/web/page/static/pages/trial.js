@@ -10,7 +10,7 @@ import { mixtureCard } from "../components/mixture_card.js";
 import { playerTable } from "../components/player_table.js";
 import { card, eventText, time } from "../components/widgets.js";
 import { happeningList } from "../components/happening_list.js";
-import { nowRow, troubleBanner } from "../components/now_row.js";
+import { nowRow, troubleStrip } from "../components/now_row.js";
 import { LEARNS, OVER, budget, details, standing, underWay } from "../components/trial_facts.js";
 import { recentEvents } from "../core/event_stream.js";
 import { bestFirst, inOrder, readSeries } from "../core/series.js";
@@ -139,7 +139,7 @@ export function view(data, context) {
   return trialFrame(
     trial,
     context,
-    troubleBanner(trial, now?.troubles),
+    troubleStrip(trial, now?.troubles),
     nowRow({ trial, overview: context.state.overview ?? data.overview }, speed),
     h(
       "div",

@@ -212,6 +212,14 @@ const nothing = (filtered) =>
         ".",
       );
 
+/** One line, whatever it says, so that trouble moves nothing. */
+function stateLine(trial, more) {
+  const trouble = trial.status === "failed" ? trial.status_reason : more?.now?.troubles[0];
+  if (!trouble) return h("p", { class: "quiet one-line" }, "created ", time(trial.created_at));
+  const { message } = messageAndTrace(trouble);
+  return h("p", { class: "bad one-line", title: message }, message);
+}
+
 function row(trial, champions, context) {
   const more = details.get(trial.id);
   const champion = champions.get(`${trial.project} ${trial.game}`);
@@ -223,9 +231,8 @@ function row(trial, champions, context) {
       "div",
       { class: "who" },
       h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status), tagList(trial.tags)),
-      h("p", { class: "quiet" }, trial.project, " · ", gameName(trial.game), " · created ", time(trial.created_at)),
-      trial.status === "failed" && trial.status_reason ? h("p", { class: "bad" }, messageAndTrace(trial.status_reason).message) : null,
-      more?.now?.troubles.length ? h("p", { class: "bad" }, messageAndTrace(more.now.troubles[0]).message) : null,
+      h("p", { class: "quiet" }, trial.project, " · ", gameName(trial.game)),
+      stateLine(trial, more),
     ),
     h(
       "div",
