@@ -50,7 +50,7 @@ const MEANINGS = {
   Surprises: "Results that the ratings did not expect.",
   Expected: "The score that the ratings predict.",
   Bracket: "The matches of a knockout: winners go on to the right.",
-  Seat: "The place at the table: in most games seat 1 moves first.",
+  Seat: "The place at the table: numbered from 0; in most games seat 0 moves first.",
   Opening: "The first moves of a game.",
   "Head to head": "All recorded games of two versions against each other.",
   LLR: "Log-likelihood ratio: the evidence for stronger against not stronger; a bound ends the test.",
