@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
@@ -20,6 +21,7 @@ from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
+from orchestrator.temporal.deployment import Deployment, settle
 from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
 from orchestrator.workflows.gate import GateWorkflow
@@ -65,6 +67,7 @@ async def run_store_worker(settings: StoreSettings) -> None:
     client = await connect(settings, keys=KeyUse, serves=True, runtime=runtime)
     folder = journal_folder()
     journal = None if folder is None else ActivityJournal(folder)
+    deployment = Deployment.of(settings, "store")
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:
         workers = [
             Worker(
@@ -73,6 +76,7 @@ async def run_store_worker(settings: StoreSettings) -> None:
                 workflows=WORKFLOWS,
                 workflow_runner=sandbox(),
                 sticky_queue_schedule_to_start_timeout=STICKY_WITHIN,
+                deployment_config=deployment.config(workflows=True) if deployment else None,
             ),
             Worker(
                 client,
@@ -82,11 +86,12 @@ async def run_store_worker(settings: StoreSettings) -> None:
                 max_concurrent_activities=settings.store_slots,
                 interceptors=[LogContextInterceptor(), *([] if journal is None else [journal])],
                 graceful_shutdown_timeout=timedelta(seconds=5),
+                deployment_config=deployment.config() if deployment else None,
             ),
         ]
         alerts = asyncio.create_task(AlertDelivery(session_factory(engine), settings).run())
         if journal is not None:
             await journal.fail_left_behind(client)
-        await run_workers(workers, role="store-worker")
+        await run_workers(workers, role="store-worker", settle=partial(settle, client, settings, "store"))
         alerts.cancel()
     engine.dispose()

@@ -139,6 +139,23 @@ class TemporalSettings(LanistaSettings):
         default=None, description="private key file (PEM) that belongs to the client certificate"
     )
 
+    temporal_deployment: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9_-]{0,64}$",
+        description="name of a Temporal worker deployment, for rolling upgrades: tasks then go to the build that is "
+        "current in it, and to no other worker; empty: to any worker",
+    )
+    temporal_build_id: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9._+-]{0,128}$",
+        description="what tells this build of the workers from others in the deployment; empty: Lanista's release",
+    )
+    temporal_promote: bool = Field(
+        default=False,
+        description="true: a worker that starts makes its build the current one of the deployment, as those of "
+        "`lanista up` do; false: only where none is current",
+    )
+
     temporal_sealed: bool = Field(
         default=True,
         description="false to send everything through Temporal as plain text: only for a server of your own that "

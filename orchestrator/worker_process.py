@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import structlog
 from temporalio.worker import Worker
@@ -23,24 +24,51 @@ def announce_ready() -> None:
         Path(path).write_text(str(os.getpid()))
 
 
-async def run_workers(workers: Sequence[Worker], *, role: str) -> None:
-    """Run Temporal workers until SIGTERM or SIGINT, or until one of them fails, which ends the process."""
+async def run_workers(
+    workers: Sequence[Worker], *, role: str, settle: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Run Temporal workers until SIGTERM or SIGINT, or until one of them fails, which ends the process.
+
+    `settle` is awaited when all of them poll; the process is ready after it, and ends where it raises.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stop.set)
     running = [asyncio.create_task(worker.run()) for worker in workers]
     stopping = asyncio.create_task(stop.wait())
-    everything = [*running, stopping]
+    everything: list[asyncio.Task[Any]] = [*running, stopping]
+    problem: BaseException | None = None
     # a worker runs only after the server has confirmed its namespace
     while not all(worker.is_running for worker in workers):
         if (await asyncio.wait(everything, timeout=0.05, return_when=asyncio.FIRST_COMPLETED))[0]:
             break
     else:
-        announce_ready()
-        log.info("worker ready", queues=sorted({worker.task_queue for worker in workers}))
-    await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
+        problem = await _get_ready(everything, workers, settle)
+    if problem is None:
+        await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
     log.info("worker stopping", role=role)
     await asyncio.gather(*(worker.shutdown() for worker in workers))
     stopping.cancel()
     await asyncio.gather(*running)
+    if problem is not None:
+        raise problem
+
+
+async def _get_ready(
+    others: Sequence[asyncio.Task[Any]], workers: Sequence[Worker], settle: Callable[[], Awaitable[None]] | None
+) -> BaseException | None:
+    """What `settle` raised; nothing where one of the other tasks ends first, since all of it ends then."""
+    ready = asyncio.create_task(_become_ready(workers, settle))
+    await asyncio.wait([*others, ready], return_when=asyncio.FIRST_COMPLETED)
+    if ready.done():
+        return ready.exception()
+    ready.cancel()
+    return None
+
+
+async def _become_ready(workers: Sequence[Worker], settle: Callable[[], Awaitable[None]] | None) -> None:
+    if settle is not None:
+        await settle()
+    announce_ready()
+    log.info("worker ready", queues=sorted({worker.task_queue for worker in workers}))

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import ray
@@ -22,6 +23,7 @@ from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
+from orchestrator.temporal.deployment import Deployment, settle
 from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
@@ -134,12 +136,18 @@ async def run_train_worker(settings: WorkerSettings) -> None:
     served = train_activities(settings, store, cluster)
     most = sum(MOST_SLOTS if callable(slots) else slots for slots, _ in served.values())
     with ThreadPoolExecutor(most, "activity") as threads:
-        workers = [_worker(client, queue, *serves, threads) for queue, serves in served.items()]
-        await run_workers(workers, role="train-worker")
+        deployment = Deployment.of(settings, "train")
+        workers = [_worker(client, queue, *serves, threads, deployment) for queue, serves in served.items()]
+        await run_workers(workers, role="train-worker", settle=partial(settle, client, settings, "train"))
 
 
 def _worker(
-    client: Client, queue: Queue, slots: Slots, activities: list[Callable[..., Any]], threads: ThreadPoolExecutor
+    client: Client,
+    queue: Queue,
+    slots: Slots,
+    activities: list[Callable[..., Any]],
+    threads: ThreadPoolExecutor,
+    deployment: Deployment | None,
 ) -> Worker:
     # a tuner must name the slots of everything, of which only the activities' are used
     fixed = FixedSizeSlotSupplier(1)
@@ -153,6 +161,7 @@ def _worker(
             workflow_supplier=fixed, activity_supplier=supplier, local_activity_supplier=fixed, nexus_supplier=fixed
         ),
         interceptors=[LogContextInterceptor()],
+        deployment_config=deployment.config() if deployment else None,
         # by default heartbeats, and with them cancellations, are throttled for many seconds
         max_heartbeat_throttle_interval=timedelta(seconds=1),
         default_heartbeat_throttle_interval=timedelta(seconds=1),

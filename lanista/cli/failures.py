@@ -16,6 +16,7 @@ _STACK_ERRORS = (
     ("api.store.core.errors", "NotFound", ExitCode.NOT_FOUND),
     ("api.store.core.errors", "StoreError", ExitCode.FAILED),
     ("orchestrator.temporal", "TemporalUnreachable", ExitCode.UNREACHABLE),
+    ("orchestrator.temporal.deployment", "NotPromoted", ExitCode.FAILED),
 )
 """Errors of the stack, by module and name: a class whose module was not imported cannot have been raised."""
 

@@ -107,6 +107,8 @@ class Parts:
             "LANISTA_PORT": str(self.settings.port),
             "LANISTA_URL": self.page,
             "RAY_ADDRESS": self.ray_address,
+            # one installation on one machine: the build that starts is the one that is wanted
+            "LANISTA_TEMPORAL_PROMOTE": "true",
             "PYTHONUNBUFFERED": "1",
         }
         return {**values, **self._ray_environment()}
@@ -134,7 +136,10 @@ class Parts:
     def _train_environment(self) -> dict[str, str]:
         """For the train worker: its own settings by value, so that it need not read lanista.toml."""
         shared = self.environment()
-        needed = ("LANISTA_TEMPORAL_ADDRESS", "LANISTA_ARTIFACTS", "LANISTA_TENSORBOARD_DIR", "LANISTA_IMPORT_FOLDERS")
+        needed = (
+            *("LANISTA_TEMPORAL_ADDRESS", "LANISTA_TEMPORAL_PROMOTE"),
+            *("LANISTA_ARTIFACTS", "LANISTA_TENSORBOARD_DIR", "LANISTA_IMPORT_FOLDERS"),
+        )
         return {
             **self._compute_environment(),
             **as_environment(WorkerSettings.load()),

@@ -47,6 +47,40 @@ def train() -> None:
     _exit_now()
 
 
+@worker.command("promote")
+def promote(
+    role: Annotated[str, typer.Argument(help="store or train: the workers whose tasks are meant.")],
+    build: Annotated[str | None, typer.Option(help="Build that gets the tasks (LANISTA_TEMPORAL_BUILD_ID).")] = None,
+    deployment: Annotated[str | None, typer.Option(help="Deployment (LANISTA_TEMPORAL_DEPLOYMENT).")] = None,
+    nothing: Annotated[
+        bool, typer.Option("--nothing", help="Give the tasks to workers without a deployment instead.")
+    ] = False,
+) -> None:
+    """Make a build of the workers the current one of their deployment: it gets the tasks from now on."""
+    from orchestrator.settings import TemporalSettings
+    from orchestrator.temporal import connect
+    from orchestrator.temporal.deployment import Deployment, withdraw
+    from orchestrator.temporal.deployment import promote as make_current
+
+    if role not in ("store", "train"):
+        raise typer.BadParameter("must be store or train", param_hint="ROLE")
+    given = {"temporal_deployment": deployment, "temporal_build_id": build}
+    settings = TemporalSettings.load(**{name: value for name, value in given.items() if value is not None})
+    chosen = Deployment.of(settings, role)
+    if chosen is None:
+        raise StackError("LANISTA_TEMPORAL_DEPLOYMENT is not set: without a deployment every worker gets tasks.")
+
+    async def give_tasks() -> str:
+        client = await connect(settings)
+        if nothing:
+            await withdraw(client, chosen.name, patience=10)
+            return f"Workers without a deployment get the tasks of {chosen.name}."
+        await make_current(client, chosen, patience=10)
+        return f"Build {chosen.build_id} gets the tasks of {chosen.name}."
+
+    out.print(asyncio.run(give_tasks()), highlight=False)
+
+
 def _exit_now() -> None:
     """Exit without interpreter shutdown, during which threads of Temporal's core can abort the process."""
     logging.shutdown()

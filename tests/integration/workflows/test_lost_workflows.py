@@ -1,13 +1,16 @@
-"""Workflows that were terminated by hand: players start again where they were, and a stop always ends."""
+"""Workflows that were terminated by hand: players and gates start again where they were, and a stop always ends."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from temporalio.client import Client
 
+from api.store.trials.expected_workflows import ExpectedWorkflow
+from api.web.temporal.lost_workflows import LostWorkflows
 from league.types import Role
 from orchestrator.contracts import Queue
 from orchestrator.contracts.trials import Learner
@@ -18,6 +21,7 @@ from orchestrator.contracts.workflows import (
     Status,
     StopOrder,
     TrialState,
+    gate_workflow_id,
     player_workflow_id,
     trial_workflow_id,
 )
@@ -118,3 +122,47 @@ async def test_a_lost_trial_keeps_its_status(begin: Callable, temporal: Client, 
             await eventually(lambda: len(league.recorded) >= before + 2)
             await successor.execute_update("stop", StopOrder(mode=Mode.NOW))
         assert await asyncio.wait_for(successor.result(), PATIENCE) is Status.STOPPED
+
+
+async def test_a_lost_gate_starts_again_and_its_trial_ends(begin: Callable, temporal: Client) -> None:
+    league = FakeLeague(budget_steps=30, gates={"g": 1_000}, gate_of_generation={1: "g"})
+    async with begin(league) as trial:
+        gate = league.gate_of_generation[1]
+        await eventually(lambda: league.gates[gate] <= 997)
+        await lose(temporal, gate_workflow_id(gate))
+        noticing = Noticing(temporal, gate, league.trial)
+        left = league.gates[gate]
+        assert await noticing.restart() == 1
+        await eventually(lambda: league.gates[gate] <= left - 3)
+        assert [(lost.kind, ending.how) for lost, ending in noticing.noted] == [("gate", "terminated")]
+        assert await noticing.restart() == 0, "it runs"
+        league.gates[gate] = 1
+        assert await asyncio.wait_for(trial.result(), PATIENCE) is Status.COMPLETED
+
+
+async def test_a_stop_now_ends_though_a_gate_was_lost(begin: Callable, temporal: Client) -> None:
+    league = FakeLeague(gates={"g": 1_000}, gate_of_generation={1: "g"})
+    async with begin(league) as trial:
+        gate = league.gate_of_generation[1]
+        await eventually(lambda: league.gates[gate] <= 999)
+        await lose(temporal, gate_workflow_id(gate))
+        await trial.execute_update("stop", StopOrder(mode=Mode.NOW))
+        assert await asyncio.wait_for(trial.result(), PATIENCE) is Status.STOPPED
+        assert [end.trial for end in league.gate_ends] == [league.trial], "its row ends with a reason"
+
+
+class Noticing(LostWorkflows):
+    """Finds one gate in the rows, and keeps what would be recorded."""
+
+    def __init__(self, temporal: Client, gate: str, trial: str) -> None:
+        super().__init__(None, temporal)  # type: ignore[arg-type]
+        self.noted: list[tuple[ExpectedWorkflow, Any]] = []
+        self._gate = ExpectedWorkflow(
+            kind="gate", row_id=gate, workflow_id=gate_workflow_id(gate), name="champion", trial_id=trial
+        )
+
+    def _expected(self) -> list[ExpectedWorkflow]:
+        return [self._gate]
+
+    def _note(self, lost: ExpectedWorkflow, ending: Any) -> None:
+        self.noted.append((lost, ending))
