@@ -11,6 +11,7 @@ import { share } from "../components/share.js";
 import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
 import { entrantLinks, rounds } from "../components/tournament_rounds.js";
 
+const MOST_INTERVALS = 40; // that can be told apart
 export const title = ({ tournament }) => tournament.name;
 export const enter = prefetchCharts;
 export const onEvent = (event, context) =>
@@ -162,8 +163,10 @@ function intervalOf({ games, low, high }) {
 }
 
 function intervals(standings, anchor) {
-  const rows = standings.filter((line) => line.games).sort((a, b) => a.elo - b.elo);
-  return chart(
+  const rated = standings.filter((line) => line.games).sort((a, b) => a.elo - b.elo);
+  const rows = rated.slice(-MOST_INTERVALS);
+  const note = `The best ${rows.length} of ${rated.length} entrants; the standings have all of them.`;
+  const drawn = chart(
     "intervals",
     "Elo of each entrant with its 95 percent interval",
     () => ({
@@ -189,6 +192,7 @@ function intervals(standings, anchor) {
     [standings],
     { height: Math.min(900, Math.max(220, 90 + 24 * rows.length)) },
   );
+  return [drawn, rows.length < rated.length ? h("p", { class: "quiet" }, note) : null];
 }
 
 function crossTable(standings, cells, { id, trial_id: trial }, context) {
