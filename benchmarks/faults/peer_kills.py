@@ -33,6 +33,7 @@ from lanista.stack.ports import unused_port
 FILE = ROOT / "benchmarks" / "results" / "peer_kills.json"
 KINDS = ("driver", "env runner", "ray head")
 INITIAL_MEMBERS = 6
+"""Networks of the example's start; all are in the league once main beats the random player."""
 GROWN = 2
 """Members that the league must have won before it is hit: there must be something to lose."""
 START_PATIENCE, GROW_PATIENCE, ALONE_SECONDS = 600.0, 1800.0, 90.0

@@ -27,7 +27,7 @@ class Failure(StrEnum):
     NOT_FOUND = "not_found"
     """The row does not exist; never retried."""
     WORKER_LOST = "worker_lost"
-    """No heartbeat came: the worker died or hung. Set by the workflow, not by an activity."""
+    """No heartbeat came: the worker died or hung. Set by the workflow, or by a killed worker's successor."""
     KEY_UNKNOWN = "key_unknown"
     """A worker does not have the key that its input is sealed with; retried with back-off, since keys can be added."""
     USER_CODE = "user_code"
