@@ -23,6 +23,7 @@ from temporalio.client import Client
 
 from api.store.core.engine import create_store_engine, database_url, session_factory
 from api.store.core.installation import check_no_other_installation
+from lanista.checks.clock_skew import ALLOWED_SECONDS, clock_skew, skew_text
 from lanista.checks.system_check import check_system
 from lanista.settings import StackSettings
 from lanista.stack import control as remote
@@ -62,6 +63,7 @@ async def examine(settings: StackSettings) -> list[Finding]:
         return [*findings, Finding("parts", False, str(error), "lanista up")]
     checks: dict[str, tuple[Callable[[dict[str, str]], Awaitable[str]], str]] = {
         "postgres": (_postgres, "lanista status; the log is logs/postgres.log; or check LANISTA_DATABASE_URL"),
+        "clocks": (_clocks, "run an NTP client, such as chrony, on both machines; see docs/guides/runbook.md"),
         "artifacts": (_artifacts, "see docs/guides/durability.md, Garbage; or check LANISTA_ARTIFACTS"),
         "temporal": (_temporal, "lanista status; the log is logs/temporal.log; or check LANISTA_TEMPORAL_ADDRESS"),
         "store worker": (_store_worker, "lanista status; the log is logs/store-worker.log"),
@@ -138,6 +140,25 @@ async def _postgres(environment: dict[str, str]) -> str:
         return f"PostgreSQL {server}, schema {schema}"
 
     return await asyncio.to_thread(ask)
+
+
+async def _clocks(environment: dict[str, str]) -> str:
+    """The clock of Postgres' machine against this one's."""
+    url = database_url(environment["LANISTA_DATABASE_URL"]).set(drivername="postgresql")
+
+    def ask() -> float:
+        with psycopg.connect(url.render_as_string(hide_password=False), connect_timeout=int(TIMEOUT)) as connection:
+
+            def theirs() -> float:
+                row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+                return float(row[0]) if row else 0.0
+
+            return clock_skew(theirs)
+
+    seconds = await asyncio.to_thread(ask)
+    if abs(seconds) > ALLOWED_SECONDS:
+        raise StackError(skew_text("Postgres", seconds))
+    return skew_text("Postgres", seconds)
 
 
 async def _artifacts(environment: dict[str, str]) -> str:
