@@ -44,11 +44,11 @@ METHOD = f"""## How it is counted
 """
 PEER_METHOD = """
 `python -m benchmarks.peer_kills` runs RLlib's league-based self-play on connect four: its own callback of its own
-example, on a Ray of its own, saved after every iteration. It is hit by the same SIGKILL once its league has two copies
-more than the six networks of its start. Where it does not go on by itself within 90 s, or its driver is gone, it is restored as RLlib's
-documentation says: by `Algorithm.from_checkpoint` on the last checkpoint, after starting Ray again where that died.
-Members are those that the league matches, not the stored networks. The wait ends with the first iteration trained
-again; here a script reacts at once, where a person would have to notice first.
+example, on a Ray of its own, saved after every iteration. It is hit by the same SIGKILL once its league has two
+copies more than the six networks of its start. Where it does not go on by itself within 90 s, or its driver is gone,
+it is restored as RLlib's documentation says: by `Algorithm.from_checkpoint` on the last checkpoint, after starting
+Ray again where that died. Members are those that the league matches, not the stored networks. The wait ends with the
+first iteration trained again; here a script reacts at once, where a person would have to notice first.
 """
 
 
