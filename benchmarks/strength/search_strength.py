@@ -62,11 +62,13 @@ class Case:
     algorithm: dict[str, Any]
     steps: int
     tables: int = 256
+    openings: dict[str, Any] | None = None
+    """Random first moves of self-play; None for the default."""
     solved: bool = False
     """Whether the solver judges positions too."""
 
 
-_CONVRES = {"id": "convres", "channels": 64, "blocks": 2}
+_CONVRES = {"id": "convres", "channels": 32, "blocks": 2}
 _ALPHAZERO = {"id": "alphazero", "simulations": 32}
 CASES = {
     "connect_four": Case(
@@ -76,6 +78,7 @@ CASES = {
         model=_CONVRES,
         algorithm=_ALPHAZERO,
         steps=16_384,
+        openings={"share": 0.8, "plies": 24},
         solved=True,
     ),
     "tictactoe": Case(
@@ -90,7 +93,7 @@ CASES = {
         game={"id": "openspiel", "game": "hex(board_size=5)"},
         minutes=10.0,
         bot="mcts-1000",
-        model={"id": "convres", "channels": 32, "blocks": 2},
+        model=_CONVRES,
         algorithm=_ALPHAZERO,
         steps=4_096,
         tables=64,
@@ -102,6 +105,8 @@ def spec_of(case: Case, by: str, minutes: float, seed: int) -> dict[str, Any]:
     """The trial: one main that plays itself. PPO has its own defaults, network and size of a generation."""
     ppo = by == "ppo"
     generation: dict[str, Any] = {"steps": case.steps, "tables": case.tables, "rollout_actors": 2, "autocast": "bf16"}
+    if case.openings is not None:
+        generation["openings"] = case.openings
     return {
         "game": case.game,
         "seed": seed,
@@ -196,12 +201,13 @@ def _with_options(case: Case, given: argparse.Namespace) -> Case:
     """The case with the model and the algorithm's options that were given."""
     model = case.model if given.model is None else json.loads(given.model)
     more = {} if given.algorithm is None else json.loads(given.algorithm)
-    return replace(case, model=model, algorithm={**case.algorithm, **more})
+    generation = {} if given.generation is None else json.loads(given.generation)
+    return replace(case, model=model, algorithm={**case.algorithm, **more}, **generation)
 
 
 def _key(given: argparse.Namespace, by: str, minutes: float, seed: int) -> str:
     """What a row is called: other options than the case's make another row."""
-    options = "".join(f", {text}" for text in (given.model, given.algorithm) if text is not None)
+    options = "".join(f", {text}" for text in (given.model, given.algorithm, given.generation) if text is not None)
     return f"{given.case}, {by}, {minutes:g} minutes, seed {seed}{options}"
 
 
@@ -217,6 +223,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=50, help="pairs of games against the bot")
     parser.add_argument("--model", help="the model of alphazero, as JSON")
     parser.add_argument("--algorithm", help="other options of alphazero, as JSON")
+    parser.add_argument("--generation", help="other options of the case, as JSON: steps, tables, openings")
     parser.add_argument("--file", type=Path, default=RESULTS)
     given = parser.parse_args()
     torch.set_num_threads(1)

@@ -9,12 +9,13 @@ from pydantic import Field
 from orchestrator.catalog import Kind
 from orchestrator.spec.algorithms.base import ReplayOptions
 from orchestrator.spec.components import Choice
-from orchestrator.spec.values import Flag, NotNegative, Positive, Share
+from orchestrator.spec.values import Flag, NotNegative, Positive, PositiveShare, Share
 
 
 class AlphaZeroOptions(ReplayOptions):
     """Options of AlphaZero."""
 
+    learning_rate: PositiveShare = Field(default=2e-3, description="step size of Adam")
     gradient_clip: NotNegative = Field(default=1.0, description="largest norm of a gradient; 0 for no limit")
     rollout_steps: Positive = Field(default=4, description="steps at every table between two updates")
     minibatch: Positive = Field(default=512, description="rows of one gradient step, over all processes")
@@ -31,7 +32,7 @@ class AlphaZeroOptions(ReplayOptions):
     )
     considered: Positive = Field(default=16, description="actions that gumbel tries at the root, at most")
     value_scale: NotNegative = Field(
-        default=1.0, description="how much the values of the search weigh against the logits in gumbel"
+        default=0.1, description="how much the values of the search weigh against the logits in gumbel"
     )
     exploration: NotNegative = Field(default=1.5, description="c of PUCT: how much the prior weighs against values")
     noise_share: Share = Field(default=0.25, description="how much of the root's prior is Dirichlet noise in puct")
