@@ -83,6 +83,12 @@ class StoreSettings(TemporalSettings, LogSettings, AlertSettings):
         default=SecretStr("postgresql+psycopg://lanista@127.0.0.1:5432/lanista"),
         description="Postgres, as postgresql+psycopg://user:password@host:port/database",
     )
+    database_app_role: str = Field(
+        default="",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$|^$",
+        description="role of the API and the store worker in Postgres, to which `lanista migrate`, run as the owner, "
+        "grants reading and writing rows and nothing else; empty: they connect as the owner",
+    )
     artifacts: str = Field(
         default=".lanista/artifacts",
         min_length=1,
@@ -199,7 +205,8 @@ class ApiSettings(StoreSettings, ImportSettings):
     session_secret: SecretStr | None = Field(
         default=None,
         min_length=32,
-        description="secret that signs browser sessions; the same for all API processes, not for workers. Empty: "
+        description="secret that signs browser sessions; the same for all API processes, not for workers. Several, "
+        "separated by commas, while it is changed: the first one signs. Empty: "
         "`lanista up` stores a generated one, an API that runs alone generates one at each start",
     )
     reconcile_seconds: float = Field(

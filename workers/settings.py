@@ -66,7 +66,9 @@ class WorkerSettings(TemporalSettings, ImportSettings, LogSettings):
         "in; empty: none",
     )
     gateway_control_key: SecretStr | None = Field(
-        default=None, description="secret that gateways and train workers share; needed wherever there are gateways"
+        default=None,
+        description="secret that gateways and train workers share; needed wherever there are gateways. Several, "
+        "separated by commas, while it is changed",
     )
     gateway_control_tls_ca: FilePath | None = Field(
         default=None,

@@ -130,7 +130,8 @@ def test_user_code_reads_no_secret_and_ends_no_other_part(stack: LocalStack) -> 
         assert outcome == "PermissionError" or missing or listed, f"{path}: {outcome}"
     assert seen["written"][str(stack.home.artifacts / "upload")] == "PermissionError"
     assert set(seen["kills"].values()) == {"PermissionError"}
-    secrets = [(stack.home.root / name).read_text().strip() for name in ("session.secret", "postgres.password")]
+    files = ("session.secret", "postgres.password", "temporal.key", "temporal-train.key")
+    secrets = [(stack.home.root / name).read_text().strip() for name in files]
     for value in seen["environment"].values():
         assert not any(secret in value for secret in (*secrets, "of the shell"))
 

@@ -21,8 +21,11 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import sql
+from sqlalchemy import NullPool, create_engine
 
 from api.store.core import migrate
+from api.store.core.engine import database_url
+from api.store.core.grants import grant_rows
 from api.store.core.ids import new_id
 
 # found, not imported: the wheel's Python layer makes folders and lock files on import
@@ -67,6 +70,24 @@ class PostgresServer:
     def _execute(self, statement: sql.Composed) -> None:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(statement)
+
+
+APP_ROLE = "lanista_rows_only"
+
+
+def with_app_role(url: str) -> str:
+    """The URL of the same database for a role that may read and write rows, as on a cluster, and nothing else."""
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            sql.SQL(
+                "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {name}) "
+                "THEN CREATE ROLE {role} LOGIN; END IF; END $$"
+            ).format(name=sql.Literal(APP_ROLE), role=sql.Identifier(APP_ROLE))
+        )
+    engine = create_engine(database_url(url), poolclass=NullPool)
+    with engine.begin() as granting:
+        grant_rows(granting, APP_ROLE)
+    return url.replace(f"{_SERVER_USER}@", f"{APP_ROLE}@", 1)
 
 
 @pytest.fixture(scope="session")

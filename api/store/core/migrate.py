@@ -19,15 +19,21 @@ from sqlalchemy import Connection, NullPool, create_engine, func, select
 import migrations
 from api.store.core.engine import database_url
 from api.store.core.errors import MigrationError
+from api.store.core.grants import grant_rows
 
 MIGRATION_LOCK = 0x1A715A_0001
 """The advisory lock's number; any other process that changes the schema must take the same one."""
 
 
-def upgrade(url: str, revision: str = "head") -> str:
-    """Migrate up, all revisions in one transaction, and return the revision reached."""
+def upgrade(url: str, revision: str = "head", *, app_role: str = "") -> str:
+    """Migrate up, all revisions in one transaction, and return the revision reached.
+
+    With `app_role`, that role may then read and write rows, and change nothing of the schema.
+    """
     with _locked_connection(url) as connection:
         _run(command.upgrade, connection, revision)
+        if app_role:
+            grant_rows(connection, app_role)
         return revision_of(connection) or "base"
 
 

@@ -15,6 +15,8 @@ import time
 
 from itsdangerous import BadSignature, Signer
 
+from orchestrator.settings import SHORTEST_SECRET
+
 COOKIE = "lanista_session"
 CSRF_HEADER = "X-CSRF-Token"
 
@@ -23,10 +25,14 @@ class SessionSigner:
     """Signs and reads session cookies, CSRF tokens and sign-in codes."""
 
     def __init__(self, secret: str | None, seconds: int) -> None:
+        """`secret` may be several, separated by commas: the first one signs, all of them are accepted."""
         # each signed text begins with its purpose, so a signature for one purpose is invalid for every other: with
         # the secret itself as the key, cookies stay valid that were signed before this library did it
         self._signer = Signer(
-            secret or secrets.token_urlsafe(32), sep=".", key_derivation="none", digest_method=hashlib.sha256
+            _oldest_first(secret or secrets.token_urlsafe(32)),
+            sep=".",
+            key_derivation="none",
+            digest_method=hashlib.sha256,
         )
         self.seconds = seconds
 
@@ -64,6 +70,12 @@ class SessionSigner:
     def signature(self, purpose: str, content: str) -> str:
         """The signature of the content for this purpose."""
         return self._signer.get_signature(_bytes(purpose, content)).decode()
+
+
+def _oldest_first(secret: str) -> list[str]:
+    """The secrets in the order of itsdangerous, which signs with the last one. A short part means one secret."""
+    parts = [part.strip() for part in secret.split(",")]
+    return parts[::-1] if all(len(part) >= SHORTEST_SECRET for part in parts) else [secret]
 
 
 def _bytes(purpose: str, content: str) -> bytes:

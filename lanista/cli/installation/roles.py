@@ -32,12 +32,13 @@ def store() -> None:
 def train() -> None:
     """Run the train worker: the queues train, play and interactive."""
     from lanista.stack.external import require_ray
-    from lanista.stack.processes.child_environment import forget_secrets_of_others
+    from lanista.stack.processes.child_environment import forget_secrets_of_others, hide_own_secrets
     from workers.settings import WorkerSettings
     from workers.worker import run_train_worker
 
     settings = WorkerSettings.load()
     forget_secrets_of_others(WorkerSettings)
+    hide_own_secrets(WorkerSettings)
     if settings.ray_address != "auto":
         require_ray(settings.ray_address)
     try:
@@ -107,7 +108,7 @@ def gateway(
     ] = None,
 ) -> None:
     """Run a gateway: games call in there, to train, to be gated and rated in a league."""
-    from lanista.stack.processes.child_environment import forget_secrets_of_others
+    from lanista.stack.processes.child_environment import forget_secrets_of_others, hide_own_secrets
     from orchestrator.logs import configure_logs
     from orchestrator.worker_process import announce_ready
     from workers.gateway.league.joining import JoinLeague
@@ -119,6 +120,7 @@ def gateway(
         **{f"gateway_{name}": value for name, value in given.items() if value is not None}
     )
     forget_secrets_of_others(LeagueGatewaySettings)
+    hide_own_secrets(LeagueGatewaySettings)
     prepare = partial(configure_logs, LogSettings.load(), role="gateway")
     prepare()
     key = settings.gateway_control_key
@@ -150,7 +152,7 @@ def migrate() -> None:
 
     settings = StoreSettings.load()
     try:
-        revision = upgrade(settings.database_url.get_secret_value())
+        revision = upgrade(settings.database_url.get_secret_value(), app_role=settings.database_app_role)
     except OperationalError as error:
         raise StackError(f"LANISTA_DATABASE_URL: Postgres does not answer: {error.orig}") from None
     out.print(f"The schema is at revision {revision}.", highlight=False)

@@ -96,3 +96,10 @@ def forget_secrets_of_others(own: type[LanistaSettings]) -> None:
     }
     if len(kept) < len(os.environ):
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], kept)  # noqa: S606 the same command
+
+
+def hide_own_secrets(own: type[LanistaSettings]) -> None:
+    """Remove this role's own secrets from os.environ once its settings are read: user code finds none there."""
+    for field, info in own.model_fields.items():
+        if "SecretStr" in str(info.annotation):
+            os.environ.pop(environment_name(own, field), None)

@@ -18,7 +18,7 @@ from workers.gateway.auth import tls_context
 from workers.gateway.league import frames, server
 from workers.gateway.league.access import GatewayAccess
 from workers.gateway.league.frames import Frame, read_frame, receive_frame, send_frame
-from workers.gateway.league.handshake import greet_as_crew
+from workers.gateway.league.handshake import NotAuthentic, greet_as_crew, greet_as_gateway
 from workers.gateway.league.links import CONNECTED, Links
 from workers.gateway.league.settings import LeagueGatewaySettings
 from workers.gateway.league.tls import TlsConnection, trusting
@@ -46,6 +46,33 @@ def answered(links: Links) -> bool:
         elif arrived is not None and arrived.frame.kind == "status":
             return True
     return False
+
+
+@pytest.mark.parametrize(
+    ("gateways", "crews", "connects"),
+    [("new,old", "old", True), ("new,old", "new", True), ("old", "new, old", True), ("new", "old", False)],
+)
+async def test_a_key_is_changed_while_both_ends_run(gateways: str, crews: str, connects: bool) -> None:
+    greeted: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            greeted.set_result((await greet_as_gateway(reader, writer, gateways))["who"])
+        except (NotAuthentic, EOFError) as error:
+            greeted.set_result(f"refused: {type(error).__name__}")
+        finally:
+            await writer.drain()
+            writer.close()
+
+    async with await asyncio.start_server(welcome, "127.0.0.1", 0) as listening:
+        with socket.create_connection(listening.sockets[0].getsockname()) as connection:
+            try:
+                await asyncio.to_thread(greet_as_crew, connection, crews, "a crew")
+                outcome = "welcome"
+            except NotAuthentic:
+                outcome = "refused"
+        who = await asyncio.wait_for(greeted, SECONDS)
+    assert (outcome, who == "a crew") == (("welcome", True) if connects else ("refused", False))
 
 
 def problem_of(access: GatewayAccess) -> str:

@@ -137,9 +137,12 @@ def test_a_folder_needs_no_credentials() -> None:
 STARTED_BY_HAND = """
 import os, sys
 from pathlib import Path
-from lanista.stack.processes.child_environment import forget_secrets_of_others
+from lanista.stack.processes.child_environment import forget_secrets_of_others, hide_own_secrets
 from workers.settings import WorkerSettings
+settings = WorkerSettings.load()
 forget_secrets_of_others(WorkerSettings)
+hide_own_secrets(WorkerSettings)
+assert settings.temporal_train_key.get_secret_value() == "k" * 32
 print(os.getpid(), *(each.partition("=")[0] for each in Path("/proc/self/environ").read_text().split(chr(0))))
 print(*os.environ, *sys.argv[1:])
 """
@@ -148,11 +151,15 @@ print(*os.environ, *sys.argv[1:])
 def test_a_train_worker_that_is_started_by_hand_forgets_what_is_not_its_own() -> None:
     foreign = {"LANISTA_DATABASE_URL": "postgresql://x", "LANISTA_SESSION_SECRET": "s" * 32, "PGPASSWORD": "p"}
     own = {"LANISTA_TRAIN_SLOTS": "2", "LANISTA_READY_FILE": "/r", "OWN": "o"}
+    secrets = {"LANISTA_TEMPORAL_TRAIN_KEY": "k" * 32, "LANISTA_GATEWAY_CONTROL_KEY": "c" * 32}
     command = [sys.executable, "-c", STARTED_BY_HAND, "an argument"]
-    with subprocess.Popen(command, env={**os.environ, **foreign, **own}, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env={**os.environ, **foreign, **own, **secrets}, stdout=subprocess.PIPE, text=True
+    ) as process:
         said, _ = process.communicate(timeout=60)
     for line in said.splitlines():
         assert not set(foreign) & set(line.split())
         assert {*own, "PATH"} <= set(line.split())
+    assert not set(secrets) & set(said.splitlines()[1].split()), "user code finds the worker's own keys neither"
     assert said.startswith(f"{process.pid} "), "it is the same process"
     assert said.endswith(" an argument\n")

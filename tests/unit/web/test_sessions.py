@@ -57,3 +57,20 @@ def test_a_signature_is_an_hmac_of_purpose_and_content() -> None:
     cookie = f"{content}.{hmac_sha256(f'session:{content}')}"
     assert signer.session_id(cookie) == session
     assert signer.is_csrf_token(cookie, hmac_sha256(f"csrf:{cookie}"))
+
+
+def test_a_secret_is_changed_without_signing_anybody_out() -> None:
+    before, after = "o" * 40, "n" * 40
+    old, rolling, new = (SessionSigner(secret, 60) for secret in (before, f"{after},{before}", after))
+    session = new_id()
+    cookie = old.issue(session)
+    csrf = old.csrf_token(cookie)
+    assert rolling.session_id(cookie) == session and rolling.is_csrf_token(cookie, csrf)
+    assert new.session_id(rolling.issue(session)) == session, "the first one signs"
+    assert new.session_id(cookie) is None, "a secret that is gone opens nothing"
+
+
+def test_a_secret_with_a_comma_of_an_earlier_release_stays_one_secret() -> None:
+    session, secret = new_id(), "with,comma" * 4
+    assert SessionSigner(secret, 60).session_id(SessionSigner(secret, 60).issue(session)) == session
+    assert SessionSigner("with", 60).session_id(SessionSigner(secret, 60).issue(session)) is None

@@ -1,4 +1,7 @@
-"""Both ends of a connection show that they have the key, without sending it: HMAC-SHA256 over the other's nonce."""
+"""Both ends of a connection show that they have the key, without sending it: HMAC-SHA256 over the other's nonce.
+
+A key may be several, separated by commas: any one that both ends have will do, so that keys can be rotated.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +25,28 @@ def _proof(key: str, side: str, nonce: str) -> str:
     return hmac.new(key.encode(), f"lanista {VERSION} {side} {nonce}".encode(), sha256).hexdigest()
 
 
+def _keys(key: str) -> list[str]:
+    return [each.strip() for each in key.split(",")]
+
+
+def _matching(keys: list[str], side: str, nonce: str, proofs: list[str]) -> str | None:
+    """The first of our keys by which one of the proofs was made."""
+    made = [(key, _proof(key, side, nonce)) for key in keys]
+    return next((key for key, own in made for given in proofs if hmac.compare_digest(own, given)), None)
+
+
 async def greet_as_gateway(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str) -> dict[str, str]:
     """The gateway's end: returns what the peer says about itself; raises NotAuthentic."""
     hello = await read_frame(reader, LONGEST_GREETING)
     if hello.kind != "hello" or hello.fields.get("version") != VERSION:
         raise NotAuthentic(f"the peer speaks {hello.kind} of version {hello.fields.get('version')}, not {VERSION}")
     nonce = secrets.token_hex(32)
-    answer = {"nonce": nonce, "proof": _proof(key, "gateway", str(hello.fields.get("nonce")))}
+    keys = _keys(key)
+    proofs = [_proof(each, "gateway", str(hello.fields.get("nonce"))) for each in keys]
+    answer = {"nonce": nonce, "proof": proofs[0], "others": proofs[1:]}
     writer.writelines(Frame("challenge", answer).encode())
     proof = await read_frame(reader, LONGEST_GREETING)
-    if not hmac.compare_digest(str(proof.fields.get("proof")), _proof(key, "crew", nonce)):
+    if _matching(keys, "crew", nonce, [str(proof.fields.get("proof"))]) is None:
         raise NotAuthentic("the peer does not have the key LANISTA_GATEWAY_CONTROL_KEY")
     writer.writelines(Frame("welcome").encode())
     return {"who": str(hello.fields.get("who", ""))}
@@ -43,10 +58,16 @@ def greet_as_crew(connection: Connection, key: str, who: str) -> None:
     send_frame(connection, Frame("hello", {"version": VERSION, "nonce": nonce, "who": who}))
     try:
         challenge = receive_frame(connection)
-        if not hmac.compare_digest(str(challenge.fields.get("proof")), _proof(key, "gateway", nonce)):
+        shared = _matching(_keys(key), "gateway", nonce, _proofs(challenge))
+        if shared is None:
             raise NotAuthentic("the gateway does not have the key LANISTA_GATEWAY_CONTROL_KEY")
-        send_frame(connection, Frame("proof", {"proof": _proof(key, "crew", str(challenge.fields.get("nonce")))}))
+        send_frame(connection, Frame("proof", {"proof": _proof(shared, "crew", str(challenge.fields.get("nonce")))}))
         if receive_frame(connection).kind != "welcome":
             raise NotAuthentic("the gateway does not welcome this crew")
     except (EOFError, BadFrame) as error:
         raise NotAuthentic(f"the gateway refused the greeting: {error}") from error
+
+
+def _proofs(challenge: Frame) -> list[str]:
+    others = challenge.fields.get("others")
+    return [str(each) for each in (challenge.fields.get("proof"), *(others if isinstance(others, list) else ()))]

@@ -27,7 +27,9 @@ class LeagueGatewaySettings(GatewaySettings):
         description="port at which crews and matches ask for games; each further process of the gateway takes the next",
     )
     gateway_control_key: SecretStr | None = Field(
-        default=None, description="secret that gateways and train workers share; needed wherever there are gateways"
+        default=None,
+        description="secret that gateways and train workers share; needed wherever there are gateways. Several, "
+        "separated by commas, while it is changed",
     )
     gateway_control_tls_cert: FilePath | None = Field(
         default=None, description="certificate file (PEM) of the control port: crews and matches then speak TLS with it"
