@@ -50,4 +50,5 @@ def generation_task(
         ),
         opening_share=size.openings.share,
         opening_plies=size.openings.plies,
+        checkpoint_seconds=None if size.checkpoint_every is None else size.checkpoint_every.total_seconds(),
     )

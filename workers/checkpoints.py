@@ -88,9 +88,9 @@ class Checkpoint:
     """Whether its networks see bytes of images as 0 to 255, as all of format 1 do, and not as 0 to 1."""
 
 
-def save(store: ArtifactStore, checkpoint: Checkpoint) -> CheckpointRef:
+def save(store: ArtifactStore, checkpoint: Checkpoint, *, kind: str = KIND) -> CheckpointRef:
     """Store the checkpoint; equal checkpoints give equal references."""
-    return store.put(encode(checkpoint), kind=KIND)
+    return store.put(encode(checkpoint), kind=kind)
 
 
 def load(store: ArtifactStore, ref: CheckpointRef, *, like: Mapping[str, Tensor] | None = None) -> Checkpoint:

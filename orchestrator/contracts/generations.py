@@ -76,6 +76,24 @@ class Topology(StrEnum):
     """Split, and neither waits for the other: samples are as old as they happen to be, and no run is reproducible."""
 
 
+PARTIAL = "partial"
+"""The key of heartbeats, and of the details of errors, that holds the newest `PartialGeneration`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartialGeneration:
+    """What a lost attempt had done by its last mid-generation checkpoint; the next attempt goes on from there."""
+
+    checkpoint: CheckpointRef
+    """The learner's state."""
+    outcome: CheckpointRef
+    """An artifact with the outcome so far, of all attempts: tallies, returns and metrics."""
+    updates: int
+    """Updates done, of all attempts."""
+    steps: int
+    """Environment steps done, of all attempts."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class GenerationTask:
     """One unit of learning of one player. Equal tasks with one actor give equal checkpoints."""
@@ -112,6 +130,10 @@ class GenerationTask:
     """The share of self-play games that start with random moves."""
     opening_plies: int | None = None
     """How many random moves at most; None for a quarter of the game's longest course."""
+    checkpoint_seconds: float | None = None
+    """How often a long generation stores a mid-generation checkpoint; None: never."""
+    resume: PartialGeneration | None = field(default=None, compare=False)
+    """Where an attempt goes on that follows a lost one; not part of the recorded plan."""
 
     @property
     def others(self) -> tuple[PlannedOpponent, ...]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from league.types import Role
+from orchestrator.contracts.generations import PartialGeneration
 from orchestrator.contracts.trials import Learner, OwnStart, Target, TrialBrief
 
 
@@ -94,6 +95,8 @@ class PlayerState:
     """Whether NashConv is measured with every evaluation; false in histories of older releases."""
     crews: int = 0
     """`GenerationOutcome.crews` of the last generation."""
+    partial: PartialGeneration | None = None
+    """Where the next attempt at training by this plan goes on."""
 
 
 @dataclass(kw_only=True)

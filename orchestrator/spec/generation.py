@@ -10,7 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from orchestrator.spec.components import Choice
 from orchestrator.spec.section import Contradiction, Section
 from orchestrator.spec.topology import NOT_ASYNCHRONOUS, TopologyName, resolve_topology
-from orchestrator.spec.values import WHOLE, Count, Positive, Processes, Share
+from orchestrator.spec.values import WHOLE, Count, Duration, Positive, Processes, Share
 
 
 class OpeningsSpec(Section):
@@ -68,6 +68,11 @@ class GenerationSpec(Section):
         default=None, description="bf16: networks compute in bfloat16 in rollouts and updates; null: in float32"
     )
     openings: OpeningsSpec = Field(default=OpeningsSpec(), description="random first moves in training")
+    checkpoint_every: Duration | None = Field(
+        default=None,
+        description="how often a long generation stores what it has done, as 5m, so that a lost attempt goes on from "
+        "there; null: a lost attempt starts the generation again, and the result is exact",
+    )
 
     @classmethod
     def contradictions(cls, given: Mapping[str, Any]) -> Iterable[Contradiction]:

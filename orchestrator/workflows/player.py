@@ -45,6 +45,7 @@ with workflow.unsafe.imports_passed_through():
         RetriesExhausted,
         classify_failure,
         error_text,
+        partial_of,
         retry_activity,
     )
     from orchestrator.workflows.signals import report_to_trial, start_gate
@@ -130,7 +131,7 @@ class PlayerWorkflow:
                 raise
             await self._hold_off(FailedAttempt(failure=failure, problem=problem, tries=tries, delay=LONG_PAUSE))
             return
-        state.generation, state.attempt, state.tries = key.generation, 1, 0
+        state.generation, state.attempt, state.tries, state.partial = key.generation, 1, 0, None
         judgement, _ = await asyncio.gather(judge_generation(key), self._draw(self._chart(plan, outcome, recorded)))
         # reported first, so that the trial does not end before it knows of the gate
         await self._report(ReportKind.RECORDED, trial_steps=recorded.trial_steps, next_gate=judgement.gate)
@@ -160,6 +161,7 @@ class PlayerWorkflow:
         """Train until an attempt succeeds; None if the trial ends now, or if a new run is to continue."""
         # a player that fails again and again stays far behind; with its priority it would starve the others
         first = plan.attempt == 1 and self._state.tries == 0
+        plan = replace(plan, resume=self._state.partial)
         self._training = asyncio.create_task(
             retry_activity(
                 train_generation,
@@ -167,6 +169,7 @@ class PlayerWorkflow:
                 on_failure=self._note_failure,
                 should_stop=lambda: self._state.mode is Mode.NOW or self._failures >= FAILURES_PER_RUN,
                 tries=self._state.tries,
+                next_message=self._go_on,
             )
         )
         try:
@@ -180,6 +183,11 @@ class PlayerWorkflow:
             raise
         finally:
             self._training = None
+
+    def _go_on(self, plan: GenerationPlan, error: ActivityError) -> GenerationPlan:
+        """The plan of the next attempt: it goes on from the newest mid-generation checkpoint, if there is one."""
+        self._state.partial = partial_of(error) or self._state.partial
+        return replace(plan, resume=self._state.partial)
 
     async def _note_failure(self, failed: FailedAttempt) -> None:
         await self._note("generation_retried", self._state.generation + 1, failed)
@@ -215,7 +223,7 @@ class PlayerWorkflow:
                 problem=failed.problem,
             )
         )
-        self._state.attempt, self._state.tries = self._state.attempt + 1, 0
+        self._state.attempt, self._state.tries, self._state.partial = self._state.attempt + 1, 0, None
 
     async def _hold_off(self, failed: FailedAttempt) -> None:
         """Wait after a failure that may recur at once, such as workers with different artifact stores."""

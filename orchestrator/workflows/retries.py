@@ -27,7 +27,9 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from league.types import CheckpointRef
     from orchestrator.contracts.errors import Failure
+    from orchestrator.contracts.generations import PARTIAL, PartialGeneration
     from orchestrator.contracts.queues import ActivityStub
     from orchestrator.contracts.workflow_labels import summary_line
 
@@ -94,15 +96,37 @@ def classify_failure(error: ActivityError) -> tuple[Failure, str]:
 
 
 def lost_steps(error: ActivityError) -> int:
-    """Steps that the failed attempt had made, by its last heartbeat or by what it raised; 0 where neither says so."""
+    """Steps that the failed attempt had made, by its last heartbeat or by what it raised; 0 where neither says so.
+
+    Those before its last mid-generation checkpoint are not lost.
+    """
+    told, kept = _told(error), partial_of(error)
+    steps = told.get("steps")
+    return max(0, steps - (0 if kept is None else kept.steps)) if isinstance(steps, int) else 0
+
+
+def partial_of(error: ActivityError) -> PartialGeneration | None:
+    """The newest mid-generation checkpoint that the failed attempt told of."""
+    told = _told(error).get(PARTIAL)
+    if not isinstance(told, dict):
+        return None
+    return PartialGeneration(
+        checkpoint=CheckpointRef(**told["checkpoint"]),
+        outcome=CheckpointRef(**told["outcome"]),
+        updates=told["updates"],
+        steps=told["steps"],
+    )
+
+
+def _told(error: ActivityError) -> dict[str, Any]:
+    """What the attempt said with its last heartbeat, or with what it raised."""
     cause = error.cause
     told: Sequence[Any] = ()
     if isinstance(cause, TimeoutError):
         told = cause.last_heartbeat_details
     elif isinstance(cause, ApplicationError):
         told = cause.details
-    steps = told[0].get("steps") if told and isinstance(told[0], dict) else None
-    return max(0, steps) if isinstance(steps, int) else 0
+    return told[0] if told and isinstance(told[0], dict) else {}
 
 
 def as_lost_games(error: ActivityError) -> FailedAttempt | None:
@@ -127,13 +151,15 @@ async def retry_activity(
     on_failure: Callable[[FailedAttempt], Awaitable[None]],
     should_stop: Callable[[], bool] = lambda: False,
     tries: int = 0,
+    next_message: Callable[[Message, ActivityError], Message] = lambda message, _: message,
 ) -> tuple[Result, int]:
     """Run the activity until it succeeds; returns its result and the number of attempts.
 
     Raises RetriesExhausted after a failure that no retry can fix, after one that the caller must handle, and after any
     failure once `should_stop()` holds. A cancelled attempt raises as it is. `tries` counts the attempts of earlier
     runs of the workflow; delays continue to grow from there. User code that raises the same error twice in a row is not
-    tried again: an attempt is a function of its message, so it would raise again.
+    tried again: an attempt is a function of its message, so it would raise again. `next_message` makes the message of
+    the next attempt of that of the failed one.
     """
     unknown, before = 0, ""
     while True:
@@ -145,6 +171,7 @@ async def retry_activity(
                 raise  # the caller cancelled it and wants no other attempt
             failure, problem = classify_failure(error)
             lost = lost_steps(error)
+            message = next_message(message, error)
         unknown = unknown + 1 if failure in MAY_BE_A_BUG else 0
         delay = _delay(failure, tries)
         failed = FailedAttempt(failure=failure, problem=problem, tries=tries, delay=delay, lost_steps=lost)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import Any
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from orchestrator.contracts.errors import Failure
+from orchestrator.contracts.generations import PARTIAL, PartialGeneration
 from workers.activities.gamecores import GamecoreWatch
 
 HEARTBEAT_SECONDS = 1.0
@@ -36,12 +38,18 @@ class ProgressWatch:
         self._details: dict[str, Any] = {}
         self._reason: Failure | None = None
         self._lacks = ""
+        self._partial: dict[str, Any] = {}
 
     def record(self, done: int, *, extra_progress: int = 0, **details: Any) -> None:
         """Record the work done so far. `extra_progress` counts play-out steps: not trained on, but progress."""
         if (done, extra_progress) != (self._done, self._extra_progress):
             self._done, self._extra_progress, self._moved_at = done, extra_progress, time.monotonic()
         self._details = {self._unit: done, **details}
+
+    def stored(self, partial: PartialGeneration) -> None:
+        """Record a mid-generation checkpoint; every heartbeat names the newest, and so does the error of a failure."""
+        self._partial = {PARTIAL: asdict(partial)}
+        self._moved_at, self._beat_at = time.monotonic(), 0.0  # the next poll sends it
 
     def waiting(self, reason: str = "") -> None:
         """Record that the work waits for its turn, which is not a stall, and what it waits for."""
@@ -56,7 +64,8 @@ class ProgressWatch:
         if lacks is not None or self._rows_arrived():
             self._moved_at = now
         if now - self._beat_at >= HEARTBEAT_SECONDS:
-            activity.heartbeat(self._details if lacks is None else {**self._details, "waiting": f"a game: {lacks}"})
+            waits = {} if lacks is None else {"waiting": f"a game: {lacks}"}
+            activity.heartbeat({**self._details, **waits, **self._partial})
             self._beat_at = now
         if activity.is_cancelled():
             self._reason = Failure.STOPPED
@@ -87,7 +96,7 @@ class ProgressWatch:
 
     def with_steps(self, error: ApplicationError) -> ApplicationError:
         """The same error, which also says how much work was done: it is lost with the attempt."""
-        lost = {self._unit: max(self._done, 0)}
+        lost = {self._unit: max(self._done, 0), **self._partial}
         return ApplicationError(error.message, lost, type=error.type, non_retryable=error.non_retryable)
 
     def stop_error(self) -> Exception:

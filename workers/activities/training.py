@@ -7,23 +7,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from league.types import CheckpointRef
 from orchestrator.contracts.generations import GenerationOutcome, GenerationPlan, train_generation
 from orchestrator.contracts.trials import InitialWeightsRequest, make_initial_weights
-from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.storage.artifacts import ArtifactError, ArtifactStore
 from workers.activities.failures import map_errors
 from workers.activities.gamecores import GamecorePatience, GamecoreWatch
 from workers.activities.progress_watch import ProgressWatch
+from workers.checkpoints import CheckpointError
 from workers.crews.errors import GenerationStopped
 from workers.crews.generation import run_generation
+from workers.crews.partial import concerns
 from workers.crews.plan import crew_plan
 from workers.crews.pool import CrewPool
 from workers.crews.task import Progress
 from workers.gateway.league.access import GatewayAccess
 from workers.initial_weights import initial_weights
+
+log = structlog.get_logger()
 
 
 class TrainingActivities:
@@ -62,18 +67,28 @@ class TrainingActivities:
                 metrics=now.metrics,
             )
 
+        def run(plan: GenerationPlan) -> GenerationOutcome:
+            return run_generation(
+                plan,
+                store=self._store,
+                progress=on_progress,
+                should_stop=watch.should_stop,
+                on_waiting=watch.waiting,
+                crews=self._crews,
+                urgency=plan.urgency,
+                on_partial=watch.stored,
+            )
+
         with map_errors():
             watch.wait_for_gamecores()
             try:
-                return run_generation(
-                    plan,
-                    store=self._store,
-                    progress=on_progress,
-                    should_stop=watch.should_stop,
-                    on_waiting=watch.waiting,
-                    crews=self._crews,
-                    urgency=plan.urgency,
-                )
+                try:
+                    return run(plan)
+                except (ArtifactError, CheckpointError) as error:
+                    if not concerns(plan.resume, error):
+                        raise
+                    log.warning("a mid-generation checkpoint cannot be read; starting again", problem=str(error))
+                return run(replace(plan, resume=None))
             except GenerationStopped:
                 raise watch.stop_error() from None
 

@@ -91,6 +91,10 @@ class PlayerBuffers:
         held.open, held.sha256 = False, sha256
         self._spill()
 
+    def belongs_to(self, player: str, sha256: str) -> None:
+        """The generation under way has stored this mid-generation checkpoint: the next attempt continues the buffer."""
+        self._held[player].sha256 = sha256
+
     def hand_over(self, player: str) -> MovedBuffer | None:
         """Give up the player's buffer, for another process; None where there is nothing to move."""
         held = self._held.pop(player, None)

@@ -26,6 +26,7 @@ from workers.buffers.keeping import MovedBuffer
 from workers.crews.all_reduce import GradientAllReduce, GroupMember, Rendezvous, this_process
 from workers.crews.errors import BadTask, CrewError
 from workers.crews.messages import CallReport, StoredBuffer, Weights
+from workers.crews.partial import KIND as PARTIAL
 from workers.crews.plan import CrewPlan
 from workers.crews.rollout_context import RolloutContext, build_game
 from workers.crews.training_context import TrainingContext, rollout_actor
@@ -129,6 +130,14 @@ class TrainingActor(CrewActor):
         saved = self._training.save([buffer.where for buffer in buffers])
         self._training.finished(saved)
         return saved
+
+    def save_partial(self, steps: int, buffers: Sequence[StoredBuffer]) -> CheckpointRef:
+        """Store the learner in the middle of a generation, after `steps` steps of the whole crew; called on rank 0."""
+        return self._training.save([buffer.where for buffer in buffers], kind=PARTIAL, further_steps=steps)
+
+    def continue_from(self, partial: CheckpointRef) -> None:
+        """Go on with the generation, whose partial checkpoint rank 0 has stored."""
+        self._training.continue_from(partial)
 
     def finish(self, steps: int, saved: CheckpointRef) -> None:
         """End the generation, which rank 0 has saved."""

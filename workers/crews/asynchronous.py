@@ -13,9 +13,10 @@ from typing import Any
 from orchestrator.contracts.generations import GenerationTask
 from workers.algorithms.metrics import MetricMeans
 from workers.crews.call_timer import CallTimer
-from workers.crews.crew import EXACT, OnProgress
+from workers.crews.crew import OnProgress
 from workers.crews.hosts.contract import ActorHandle
 from workers.crews.messages import CallReport
+from workers.crews.partial import EXACT
 from workers.crews.split import SplitCrew
 from workers.crews.task import Progress
 
@@ -37,6 +38,8 @@ class _Flow:
     arrived: list[deque[tuple[int, Any]]]
     """Batches that no update has taken yet, with the actor that played each."""
     queued: list[int]
+    group: int
+    """Rollout actors of each trainer."""
     most: int | None
     """The most batches that a trainer takes for one update; None: all that have come."""
     sampling: dict[Any, tuple[int, Any]] = field(default_factory=dict)
@@ -48,6 +51,16 @@ class _Flow:
     steps: int = 0
     means: MetricMeans = field(default_factory=MetricMeans)
     oldest: float = 0.0
+    hold_at: int = 0
+    """Ask for no more once so many batches are left for each trainer: a whole number of updates, before a partial
+    checkpoint."""
+
+    @property
+    def drained(self) -> bool:
+        """Whether all batches that were asked for have been learnt from, before a partial checkpoint."""
+        return bool(self.hold_at and not (self.sampling or self.training or any(self.arrived))) and (
+            set(self.left) == {self.hold_at}
+        )
 
     @property
     def unfinished(self) -> bool:
@@ -68,26 +81,39 @@ class AsynchronousCrew(SplitCrew):
             left=[self._updates(task) * actors // trainers] * trainers,
             arrived=[deque() for _ in range(trainers)],
             queued=[0] * actors,
+            group=actors // trainers,
             # a replay buffer learns from every batch: without a limit, a slow trainer would publish ever more rarely
             most=actors // trainers if self._wait([self._trainers[0].remembers.remote()])[0] else None,
         )
+        whole = flow.left[0]
         while flow.unfinished:
+            if flow.drained:
+                done = (whole - flow.hold_at) // flow.group
+                self._save_partial(task, done, flow.steps, self._metrics(flow), self._rollouts)
+                flow.hold_at = 0
+            elif not flow.hold_at and self._partials.due:
+                # below what is left, so that there is more to save; 0 near the end
+                flow.hold_at = max(0, min(flow.left) - 1) // flow.group * flow.group
             self._ask(flow)
             self._learn(flow)
-            done = self._wait_any([*flow.sampling, *flow.training])
-            if done in flow.sampling:
-                self._take_in(flow, done)
+            call = self._wait_any([*flow.sampling, *flow.training])
+            if call in flow.sampling:
+                self._take_in(flow, call)
                 continue
-            self._publish(flow, done)
+            self._publish(flow, call)
             progress = Progress(steps=flow.steps, target=task.steps, seconds=timer.seconds, metrics=flow.means.values())
             on_progress(progress)
-        return flow.newest, flow.steps, flow.means.values() | {"sample_age_max": flow.oldest, EXACT: 0.0}
+        return flow.newest, flow.steps, self._metrics(flow)
+
+    @staticmethod
+    def _metrics(flow: _Flow) -> dict[str, float]:
+        return flow.means.values() | {"sample_age_max": flow.oldest, EXACT: 0.0}
 
     def _ask(self, flow: _Flow) -> None:
         """Keep every rollout actor busy, with the newest weights there are."""
         for rank, actor in enumerate(self._rollouts):
             trainer = rank % len(self._trainers)
-            while flow.left[trainer] and flow.queued[rank] < _CALLS_IN_FLIGHT:
+            while flow.left[trainer] > flow.hold_at and flow.queued[rank] < _CALLS_IN_FLIGHT:
                 batch, steps = actor.sample.options(num_returns=2).remote(flow.weights)
                 flow.sampling[steps] = rank, batch
                 flow.queued[rank] += 1

@@ -24,6 +24,7 @@ from workers.crews.call_timer import CallTimer
 from workers.crews.errors import GenerationStopped
 from workers.crews.hosts.contract import ActorHandle, ActorHost, OnWaiting, ShouldStop
 from workers.crews.messages import StoredBuffer
+from workers.crews.partial import EXACT, OnPartial, PartialGenerations
 from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
 from workers.crews.task import Progress
@@ -38,10 +39,6 @@ PlayOut = Callable[[int], Sequence[Any]]
 """Starts a call that plays up to this many steps, on every actor that samples."""
 STOP_GRACE_SECONDS = 0.6
 """How long calls under way may take to end after a stop; then their actors are killed."""
-EXACT = "exact"
-"""The metric of generations that remember or do not wait: 1 if another run from the same checkpoint would be the same,
-0 where a buffer is not part of the checkpoint, sampling is asynchronous, or games call in. Others, which are exact,
-have none."""
 
 
 class Crew(ABC):
@@ -60,6 +57,7 @@ class Crew(ABC):
         self.buffered: set[str] = set()
         """The players whose buffers its actors hold between generations."""
         self._remembers = False
+        self._partials: PartialGenerations
 
     def start(self, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
         """Wait for CPUs, then start the actors and wait until they are set up."""
@@ -80,9 +78,25 @@ class Crew(ABC):
     def _generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationOutcome:
         """Run the task on actors that are set up."""
 
-    def run(self, task: GenerationTask, on_progress: OnProgress, should_stop: ShouldStop) -> GenerationOutcome:
-        """Run one generation. The crew can be used again afterwards while it has actors."""
+    def run(
+        self,
+        task: GenerationTask,
+        on_progress: OnProgress,
+        should_stop: ShouldStop,
+        on_partial: OnPartial | None = None,
+    ) -> GenerationOutcome:
+        """Run one generation. The crew can be used again afterwards while it has actors.
+
+        With `on_partial`, a long generation stores partial checkpoints as often as the task says.
+        """
         self._should_stop = should_stop
+        partials = self._partials = PartialGenerations(self._store, task, on_partial)
+        whole, earlier = task, partials.earlier_steps
+        task = partials.rest(task, self._updates(task), self._update_steps(task))
+
+        def tell(now: Progress) -> None:
+            on_progress(replace(now, steps=earlier + now.steps, target=whole.steps, earlier_steps=earlier))
+
         self._learner_loaded = (
             task.checkpoint is not None
             and task.checkpoint.sha256 == self.loaded_sha256
@@ -91,7 +105,7 @@ class Crew(ABC):
         self.loaded_sha256, self._loaded_algorithm = None, task.algorithm.id
         try:
             plays = algorithm_class(task.algorithm).plays
-            done = self._generation(task, on_progress) if plays else self._offline_generation(task, on_progress)
+            done = self._generation(task, tell) if plays else self._offline_generation(task, tell)
         except GenerationStopped:
             raise
         except Exception:
@@ -101,7 +115,7 @@ class Crew(ABC):
         self.loaded_sha256 = done.checkpoint.sha256
         if self._remembers:
             self.buffered.add(task.player)
-        return done
+        return partials.finish(done)
 
     def hand_over(self, player: str) -> list[MovedBuffer | None]:
         """Give up a player's buffer, one part a training actor; may be called while the crew trains another player."""
@@ -192,11 +206,28 @@ class Crew(ABC):
         self._remembers = exact is not None
         return saved, {} if exact is None else {EXACT: float(exact)}
 
+    def _save_partial(
+        self,
+        task: GenerationTask,
+        updates: int,
+        steps: int,
+        metrics: dict[str, float],
+        sampling: Sequence[ActorHandle],
+    ) -> None:
+        """Store what the generation has done after so many updates; no call may be under way at these actors."""
+        trainers = self._training_actors
+        counts = self._wait([actor.counts.remote() for actor in sampling])
+        stored: list[StoredBuffer] = self._wait([trainer.store_buffer.remote() for trainer in trainers])
+        saved: CheckpointRef = self._wait([trainers[0].save_partial.remote(steps, stored)])[0]
+        self._wait([trainer.continue_from.remote(saved) for trainer in trainers])
+        self._partials.write(self._result(task, saved, steps, counts, metrics), updates)
+
     def _offline_generation(self, task: GenerationTask, on_progress: OnProgress) -> GenerationOutcome:
         """Learn from a data set: no game is played, and the steps are the rows that each update draws."""
-        trainers, left = self._training_actors, self._updates(task)
+        trainers, whole = self._training_actors, self._updates(task)
+        left = whole
         self._wait_only([trainer.prepare.remote(task, not self._learner_loaded) for trainer in trainers])
-        per_update = parse_options(task.algorithm).rollout_steps * self.plan.tables * self.plan.rollout_actors
+        per_update = self._update_steps(task)
         steps, means, timer = 0, MetricMeans(), CallTimer()
         while left:
             updates = min(timer.next_units, left)
@@ -205,14 +236,19 @@ class Crew(ABC):
             timer.returned(updates)
             left, steps = left - updates, steps + updates * per_update
             on_progress(Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=means.values()))
+            if left and self._partials.due:
+                self._save_partial(task, whole - left, steps, means.values(), [])
         metrics = means.values() | {"steps_per_second": steps / timer.seconds}
         saved, exact = self._save(trainers, steps)
         return self._result(task, saved, steps, [], metrics | exact)
 
     def _updates(self, task: GenerationTask) -> int:
         """The updates that the task's steps make, rounded up."""
-        rollout_steps = parse_options(task.algorithm).rollout_steps
-        return math.ceil(task.steps / (rollout_steps * self.plan.tables * self.plan.rollout_actors))
+        return math.ceil(task.steps / self._update_steps(task))
+
+    def _update_steps(self, task: GenerationTask) -> int:
+        """The steps of one update, random opening moves included."""
+        return parse_options(task.algorithm).rollout_steps * self.plan.tables * self.plan.rollout_actors
 
     def _result(
         self, task: GenerationTask, ref: CheckpointRef, steps: int, counts: Sequence[Counts], metrics: dict[str, float]

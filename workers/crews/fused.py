@@ -45,17 +45,23 @@ class FusedCrew(Crew):
         return self._result(task, saved, steps, counts, metrics | exact)
 
     def _train(self, task: GenerationTask, on_progress: OnProgress, timer: CallTimer) -> tuple[int, dict[str, float]]:
-        updates_left = self._updates(task)
+        updates = updates_left = saved_at = self._updates(task)
         steps, means = 0, MetricMeans()
         in_flight: deque[tuple[int, list[Any]]] = deque()
         while updates_left or in_flight:
-            while updates_left and len(in_flight) < _CALLS_IN_FLIGHT:
-                updates = min(timer.next_units, updates_left)
-                updates_left -= updates
-                in_flight.append((updates, [actor.advance.remote(updates) for actor in self._actors]))
-            updates, refs = in_flight.popleft()
+            # a partial checkpoint is stored when the calls under way are back
+            saves = bool(updates_left) and updates_left != saved_at and self._partials.due
+            while updates_left and not saves and len(in_flight) < _CALLS_IN_FLIGHT:
+                units = min(timer.next_units, updates_left)
+                updates_left -= units
+                in_flight.append((units, [actor.advance.remote(units) for actor in self._actors]))
+            if not in_flight:
+                self._save_partial(task, updates - updates_left, steps, means.values(), self._actors)
+                saved_at = updates_left
+                continue
+            units, refs = in_flight.popleft()
             reports: list[CallReport] = self._wait(refs)
-            timer.returned(updates)
+            timer.returned(units)
             steps += sum(report.steps for report in reports)
             for report in reports:
                 means.merge(report.metrics)

@@ -16,6 +16,7 @@ from workers.crews.crew import Crew, OnProgress
 from workers.crews.fused import FusedCrew
 from workers.crews.hosts.contract import ShouldStop
 from workers.crews.hosts.local_host import LocalHost
+from workers.crews.partial import OnPartial
 from workers.crews.plan import CrewPlan, crew_plan
 from workers.crews.split import SplitCrew
 from workers.crews.task import check_task
@@ -31,13 +32,18 @@ class LocalCrews:
         self._crews: list[Crew] = []
 
     def run_generation(
-        self, task: GenerationTask, *, progress: OnProgress, should_stop: ShouldStop = lambda: False
+        self,
+        task: GenerationTask,
+        *,
+        progress: OnProgress,
+        should_stop: ShouldStop = lambda: False,
+        on_partial: OnPartial | None = None,
     ) -> GenerationOutcome:
         """Train the task's learner for one generation; see `workers.crews.generation.run_generation`."""
         check_task(task)
         parse_options(task.algorithm)
         plan = crew_plan(task).on_cluster(float(torch.cuda.device_count()))
-        return self._crew(plan).run(task, progress, should_stop)
+        return self._crew(plan).run(task, progress, should_stop, on_partial)
 
     def _crew(self, plan: CrewPlan) -> Crew:
         found = next((crew for crew in self._crews if crew.plan == plan and crew.has_actors), None)

@@ -58,17 +58,22 @@ class SplitCrew(Crew):
         in_flight: deque[tuple[list[Any], list[Any]]] = deque()
         batches, taken = self._sample(weights)
         for number in range(1, updates + 1):
-            following = self._sample(weights) if number < updates else ([], [])
+            # a partial checkpoint counts no game of a later batch: that batch is played after it, with the same weights
+            saves, before = number < updates and self._partials.due, weights
+            following = self._sample(before) if number < updates and not saves else ([], [])
             weights, reports = self._update(batches)
             in_flight.append((taken, reports))
-            batches, taken = following
-            while len(in_flight) > (_AHEAD if number < updates else 0):
+            while len(in_flight) > (_AHEAD if number < updates and not saves else 0):
                 sampled, trained = in_flight.popleft()
                 reported: list[CallReport] = self._wait(trained)
                 for report in reported:
                     means.merge(report.metrics)
                 steps += sum(self._wait(sampled))
                 on_progress(Progress(steps=steps, target=task.steps, seconds=timer.seconds, metrics=means.values()))
+            if saves:
+                self._save_partial(task, number, steps, means.values(), self._rollouts)
+                following = self._sample(before)
+            batches, taken = following
         return weights, steps, means.values() | {"sample_age": 1.0}
 
     def _sample(self, weights: Any) -> tuple[list[Any], list[Any]]:

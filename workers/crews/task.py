@@ -60,7 +60,9 @@ class Progress:
     """Means over the updates so far."""
     played_out: int = 0
     """Play-out steps at each table since training ended: not trained on, but progress."""
+    earlier_steps: int = 0
+    """Steps of earlier attempts, a part of `steps`."""
 
     @property
     def steps_per_second(self) -> float:
-        return self.steps / self.seconds if self.seconds > 0 else 0.0
+        return (self.steps - self.earlier_steps) / self.seconds if self.seconds > 0 else 0.0

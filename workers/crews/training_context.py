@@ -23,7 +23,7 @@ from workers.algorithms.metrics import MetricMeans
 from workers.buffers.contract import Buffer
 from workers.buffers.keeping import MovedBuffer, PlayerBuffers
 from workers.buffers.storing import store
-from workers.checkpoints import Checkpoint, CheckpointMismatch, load, save
+from workers.checkpoints import KIND, Checkpoint, CheckpointMismatch, load, save
 from workers.crews.all_reduce import GradientAllReduce
 from workers.crews.plan import CrewPlan
 from workers.games.names import make_game
@@ -94,6 +94,10 @@ class TrainingContext:
     def store_buffer(self) -> dict[str, Any] | None:
         """Store the buffer if it is kept; returns where it is."""
         return store(self._store, self.buffer.state()) if self.buffer.kept else None
+
+    def continue_from(self, partial: CheckpointRef) -> None:
+        """The generation has stored this mid-generation checkpoint, and goes on."""
+        self._buffers.belongs_to(self._player, partial.sha256)
 
     def finished(self, checkpoint: CheckpointRef) -> None:
         """The generation ended with this checkpoint: the player's buffer belongs to it from now on."""
@@ -182,8 +186,13 @@ class TrainingContext:
         """Add the environment steps that the whole crew sampled in this generation."""
         self._steps += steps
 
-    def save(self, buffers: Sequence[Mapping[str, Any] | None] = ()) -> CheckpointRef:
-        """Store the learner's checkpoint; `buffers` says where each process's kept buffer is."""
+    def save(
+        self, buffers: Sequence[Mapping[str, Any] | None] = (), *, kind: str = KIND, further_steps: int = 0
+    ) -> CheckpointRef:
+        """Store the learner's checkpoint; `buffers` says where each process's kept buffer is.
+
+        `further_steps` are those of a generation under way, which are not counted yet.
+        """
         assert self._made_for is not None
         checkpoint = Checkpoint(
             model=self._plan.model,
@@ -191,12 +200,12 @@ class TrainingContext:
             weights=self.learner.weights(),
             learner=self.learner.state(),
             rng={"seed": self._seed},
-            steps=self._steps,
+            steps=self._steps + further_steps,
             algorithm=None if acts_by_itself(self.algorithm) else self._made_for,
             buffers=tuple(buffer for buffer in buffers if buffer is not None),
             raw_images=sees_raw_images(self.learner.model),
         )
-        return save(self._store, checkpoint)
+        return save(self._store, checkpoint, kind=kind)
 
     def _kept_buffer(self, task: GenerationTask, rank: int) -> Mapping[str, Any] | None:
         """Where the checkpoint that the task starts from has this process's buffer."""

@@ -18,6 +18,7 @@ from orchestrator.contracts.errors import Failure
 from orchestrator.contracts.generations import (
     GenerationOutcome,
     GenerationTask,
+    PartialGeneration,
     PlannedOpponent,
     ProcessResources,
     Topology,
@@ -26,10 +27,12 @@ from orchestrator.storage.artifacts import ArtifactStore, MissingArtifact
 from tests.unit.training.generation_task import TASK
 from workers.activities.failures import failure_kind, failure_message
 from workers.checkpoints import load
+from workers.crews import call_timer
 from workers.crews import crew as crew_module
 from workers.crews.errors import BadTask, CrewLost, CrewUnavailable, GenerationStopped
 from workers.crews.generation import run_generation
 from workers.crews.hosts.cpu_ledger import CpuLedger
+from workers.crews.partial import read_outcome
 from workers.crews.pool import CrewPool
 from workers.crews.task import Progress
 from workers.user_errors import UserCodeError
@@ -336,3 +339,41 @@ def test_a_wait_for_cpus_can_be_stopped(store: ArtifactStore, crews: CrewPool) -
             should_stop=lambda: len(waited) > 5,
             on_waiting=lambda _: waited.append(None),
         )
+
+
+def test_a_crew_killed_in_a_long_generation_goes_on_from_its_last_partial_checkpoint(
+    store: ArtifactStore, crews: CrewPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The activity names it in its heartbeats; the next attempt gets it from the workflow."""
+    monkeypatch.setattr(call_timer, "CALL_SECONDS", 0.0)
+    mixture = (opponent(None, "random", 0.5, bot="random"), opponent(None, "live", 0.5))
+    task = replace(
+        TASK, rollout_actors=2, opponents=mixture, opening_share=0.0, steps=60 * 1024, checkpoint_seconds=0.05
+    )
+    partials: list[PartialGeneration] = []
+
+    def kill_after_two(now: Progress) -> None:
+        if len(partials) >= 2 and now.steps > partials[-1].steps:
+            (crew,) = crews._lent
+            os.kill(ray.get(crew._actors[-1].pid.remote()), signal.SIGKILL)
+
+    with pytest.raises(CrewLost), suppress(ProcessLookupError):
+        run_generation(
+            task,
+            store=store,
+            progress=kill_after_two,
+            should_stop=lambda: False,
+            crews=crews,
+            on_partial=partials.append,
+        )
+    last = partials[-1]
+    told: list[Progress] = []
+    whole = run_generation(
+        replace(task, resume=last), store=store, progress=told.append, should_stop=lambda: False, crews=crews
+    )
+    assert 0 < last.steps < whole.steps == task.steps == load(store, whole.checkpoint).steps
+    assert told[0].steps > last.steps, "it started at the partial checkpoint"
+    before, games = read_outcome(store, last).metrics["games"], whole.metrics["games"]
+    assert games > before > 0
+    assert sum(tally.games for tally in whole.tallies) > sum(t.games for t in read_outcome(store, last).tallies)
+    assert whole.metrics["exact"] == 0.0

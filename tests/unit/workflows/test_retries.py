@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
 
+from league.types import CheckpointRef
 from orchestrator.contracts.errors import Failure
-from orchestrator.workflows.retries import OUTAGE_TRIES, _delay, classify_failure, lost_steps
+from orchestrator.contracts.generations import PartialGeneration
+from orchestrator.workflows.retries import OUTAGE_TRIES, _delay, classify_failure, lost_steps, partial_of
 
 
 @pytest.mark.parametrize(
@@ -35,6 +39,17 @@ def test_a_silent_worker_and_a_long_attempt_are_told_apart(kind: TimeoutType, fa
 )
 def test_steps_are_lost_with_the_attempt(cause: BaseException | None, lost: int) -> None:
     assert lost_steps(failed(cause)) == lost
+
+
+def test_steps_before_a_mid_generation_checkpoint_are_not_lost() -> None:
+    ref = CheckpointRef(uri="partial/aa/aaaa", sha256="aaaa", size=7)
+    partial = PartialGeneration(checkpoint=ref, outcome=replace(ref, size=8), updates=3, steps=30_000)
+    told = {"steps": 41_000, "partial": asdict(partial)}
+    lost = failed(TimeoutError("gone", type=TimeoutType.HEARTBEAT, last_heartbeat_details=[told]))
+    raised = failed(ApplicationError("lost", told, type=Failure.CREW_LOST))
+    assert partial_of(lost) == partial_of(raised) == partial
+    assert lost_steps(lost) == lost_steps(raised) == 11_000
+    assert partial_of(failed(None)) is None
 
 
 @pytest.mark.parametrize("failure", [Failure.STORE_FULL, Failure.STORE_UNAVAILABLE])
