@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -85,12 +85,19 @@ def visits(cluster: Cluster, costs: Costs) -> list[Visit]:
 
 
 def simulate(players: int, cluster: Cluster, costs: Costs, seed: int = 1) -> Result:
-    """So many players for some generations each, or for as long as the slots need for two rounds of all of them."""
-    waits = players / (cluster.nodes * cluster.slots_per_node) * cluster.generation_seconds
-    span = max(4 * cluster.generation_seconds, min(2 * waits, 20 * cluster.generation_seconds))
+    """So many players, for as long as the fullest station needs for two rounds of all of them."""
+    span = 2 * max(2 * cluster.generation_seconds, _longest_round(stations(cluster), visits(cluster, costs), players))
     return simulate_closed(
         stations(cluster), visits(cluster, costs), customers=players, seconds=span, warm_up=span / 2, seed=seed
     )
+
+
+def _longest_round(servers: Mapping[str, float], visited: Sequence[Visit], customers: int) -> float:
+    """Seconds that the fullest station needs to serve all customers once."""
+    demand: dict[str, float] = {}
+    for visit in visited:
+        demand[visit.station] = demand.get(visit.station, 0.0) + visit.seconds
+    return max(customers * seconds / servers[name] for name, seconds in demand.items())
 
 
 def row(players: int, cluster: Cluster, costs: Costs) -> dict[str, Any]:
@@ -131,12 +138,13 @@ def limits(cluster: Cluster, costs: Costs) -> dict[str, dict[str, float]]:
     }
 
 
-def one_machine(players: int, costs: Costs, cores: float, seconds: float = 120.0) -> dict[str, float]:
+def one_machine(players: int, costs: Costs, cores: float) -> dict[str, float]:
     """All parts on one machine, whose cores are the only station; other work on it leaves `cores` of them."""
     servers = max(1, round(cores))
     slower = servers / cores
     parts = [Visit(station="cores", seconds=each * slower) for each in costs.cpu_seconds.values() if each > 0]
-    result = simulate_closed({"cores": servers}, parts, customers=players, seconds=seconds, warm_up=seconds / 4, seed=1)
+    span = 4 * _longest_round({"cores": servers}, parts, players)
+    result = simulate_closed({"cores": servers}, parts, customers=players, seconds=span, warm_up=span / 2, seed=1)
     return {"generations_per_second": result.rate, "commits_per_second": result.rate * costs.commits}
 
 

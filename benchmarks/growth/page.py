@@ -15,7 +15,7 @@ This page is written from `benchmarks/results/growth.json` by `python -m benchma
 where it states anything else. `python -m benchmarks.growth --json` measures the costs again, writes its prediction
 down, runs 200 tiny players and prints the error.
 
-Nothing larger than the checked run was run: the tables of growth are a simulation. It is a queueing network whose
+Nothing larger than the leagues below was run, for a minute each, on a machine with other work: the tables of growth are a simulation. It is a queueing network whose
 stations are the parts of the system; what a generation costs each part is the CPU time that was measured here,
 extended along a straight line to larger leagues.
 """
@@ -92,11 +92,16 @@ def _checked(result: Mapping[str, Any]) -> str:
     predicted, run = result["prediction"], result.get("run")
     lines = [
         "## The check",
-        f"Predicted at {predicted['at']}, before the run, for {predicted['players']} tiny players here:",
+        f"Predicted at {predicted['at']} for {predicted['players']} tiny players here:",
     ]
     if run is None:
         return "\n\n".join(
-            [*lines, f"{predicted['generations_per_second']:g} generations a second. It was not run yet."]
+            [
+                *lines,
+                f"{predicted['generations_per_second']:g} generations a second. It was not run to its end yet, so the "
+                "simulation is unchecked: a first run did not finish in its time beside other work, and its "
+                "prediction was 0, because the simulated time was too short for one round of all players.",
+            ]
         )
     seen = {
         "generations_per_second": run["generations"] / run["seconds"],

@@ -19,6 +19,7 @@ from league.types import CheckpointRef
 from orchestrator.searching import PREFIX, searched_checkpoint
 from orchestrator.storage.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
 from orchestrator.storage.played_games import GAMES_KIND
+from orchestrator.storage.shards import INDEX_KIND, SHARD_KIND, is_sharded, named_shards
 from orchestrator.user_code.code_archives import KIND as CODE_KIND
 
 _LOCK = 113628506914819
@@ -52,12 +53,16 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
     with sessions() as session:
         check_sole_installation(session, artifacts)
         candidates = _unnamed(session, artifacts.files_older_than(older_than))
+        in_use = _shards_in_use(session, artifacts, candidates)
         begun = _oldest_open(session)
     candidates = [
         file
         for file in candidates
         # archives of code are small, and a trial may be forked, or play, for ever
-        if file.kind != CODE_KIND and not _is_awaited(file, begun, older_than) and not is_kept_buffer(file)
+        if file.kind != CODE_KIND
+        and not _is_awaited(file, begun, older_than)
+        and not is_kept_buffer(file)
+        and not (file.kind == SHARD_KIND and file.name in in_use)
     ]
     for few in _few_at_once(candidates):
         with sessions.begin() as session:
@@ -66,6 +71,14 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
         uris += removed.uris
         freed += removed.bytes_freed
     return Collected(uris=tuple(uris), bytes_freed=freed)
+
+
+def _shards_in_use(session: Session, artifacts: ArtifactStore, candidates: Sequence[StoredFile]) -> set[str]:
+    """The shards that an index names which a version refers to, or which is too young to be collected."""
+    if not any(file.kind == SHARD_KIND for file in candidates):
+        return set()
+    removed = {file.name for file in candidates if file.kind == INDEX_KIND}
+    return named_shards(artifacts, (ref for ref in artifacts.stored() if is_sharded(ref) and ref.sha256 not in removed))
 
 
 def _oldest_open(session: Session) -> datetime | None:
