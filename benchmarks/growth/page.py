@@ -15,7 +15,8 @@ This page is written from `benchmarks/results/growth.json` by `python -m benchma
 where it states anything else. `python -m benchmarks.growth --json` measures the costs again, writes its prediction
 down, runs 200 tiny players and prints the error.
 
-Nothing larger than the leagues below was run, for a minute each, on a machine with other work: the tables of growth are a simulation. It is a queueing network whose
+Nothing larger than the leagues below was run, for a minute each, on a machine with other work:
+the tables of growth are a simulation. It is a queueing network whose
 stations are the parts of the system; what a generation costs each part is the CPU time that was measured here,
 extended along a straight line to larger leagues.
 """
