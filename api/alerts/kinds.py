@@ -27,7 +27,6 @@ STALLED: Final = "stalled"
 EVENT_KINDS: Final = (
     *FAILURE_KINDS,
     TrialStatusChanged.KIND,
-    TrialStalled.KIND,
     AliasMoved.KIND,
     TournamentFinished.KIND,
 )

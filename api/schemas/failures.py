@@ -7,7 +7,14 @@ from typing import Final
 from pydantic import Field
 
 from api.schemas.base import Answer, Utc
-from api.schemas.events import KINDS, CheckpointDamaged, ScheduleFailed, TournamentWithdrawn, WorkflowRestarted
+from api.schemas.events import (
+    KINDS,
+    CheckpointDamaged,
+    ScheduleFailed,
+    TournamentWithdrawn,
+    TrialStalled,
+    WorkflowRestarted,
+)
 from api.schemas.events.retries import FailedAttempt
 
 FAILURE_KINDS: Final = (
@@ -16,6 +23,7 @@ FAILURE_KINDS: Final = (
     TournamentWithdrawn.KIND,
     ScheduleFailed.KIND,
     WorkflowRestarted.KIND,
+    TrialStalled.KIND,
 )
 """Kinds of events that tell of a failure; besides them, a trial's change to `failed`."""
 

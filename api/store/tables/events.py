@@ -22,6 +22,7 @@ RARE_KINDS = (
     "tournament.withdrawn",
     "schedule.failed",
     "workflow.restarted",
+    "trial.stalled",
     "trial.status",
 )
 """Kinds that are looked for among very many others: what went wrong in a trial, and its changes of status."""

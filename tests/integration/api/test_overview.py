@@ -80,6 +80,13 @@ def test_a_failed_trial_is_a_failure_and_an_ended_one_is_none(
     assert failed["problem"] == "the game raised"
 
 
+def test_a_stall_is_in_the_history_and_counted(api: Served, viewer: httpx.Client, readable: ReadableLeague) -> None:
+    before = overview(viewer, readable.trial_id)["problems_last_hour"]
+    tell(api, readable.trial_id, "trial.stalled", {"minutes": 30.0})
+    assert failures(viewer, readable.trial_id)[0]["text"].startswith("Nothing of the trial was recorded for 30 minutes")
+    assert overview(viewer, readable.trial_id)["problems_last_hour"] == before + 1
+
+
 def test_every_kind_of_failure_is_in_the_index() -> None:
     assert set(FAILURE_KINDS) < set(RARE_KINDS)
 
