@@ -53,15 +53,18 @@ def configure(seed: int) -> PPOConfig:
     """RLlib's league as its example configures it, with the network and the game of the other benchmarks."""
     network = {"module_class": MaskedMlp, "model_config": {"hidden": [64, 64]}}
     drawn = {"module_class": LegalRandom}
+    # RLlib takes both, its annotations do not
+    league: Any = functools.partial(SelfPlayLeagueBasedCallback, win_rate_threshold=WIN_RATE)
+    mapping: Any = first_mapping
     modules = {name: RLModuleSpec(**(drawn if name in RANDOM else network)) for name in NAMES}
     return (
         PPOConfig()
         .environment(ConnectFourEnv, disable_env_checking=True)
-        .callbacks(functools.partial(SelfPlayLeagueBasedCallback, win_rate_threshold=WIN_RATE))
+        .callbacks(league)
         .env_runners(num_env_runners=2, num_envs_per_env_runner=1)
         .fault_tolerance(restart_failed_env_runners=True)
         .learners(num_learners=0)
-        .multi_agent(policies=set(NAMES), policy_mapping_fn=first_mapping, policies_to_train=["main"])
+        .multi_agent(policies=set(NAMES), policy_mapping_fn=mapping, policies_to_train=["main"])
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=modules))
         .training(train_batch_size_per_learner=2000, minibatch_size=512, num_epochs=4, lr=1e-3, gamma=1.0)
         .debugging(seed=seed, log_level="ERROR")
@@ -107,6 +110,7 @@ def run(folder: Path, replies: TextIO, *, restore: bool, seed: int) -> None:
 
 
 def _steps(algorithm: Algorithm) -> int:
+    assert algorithm.metrics is not None
     found = algorithm.metrics.peek(("env_runners", "num_env_steps_sampled_lifetime"), default=0)
     return int(found or 0)
 
