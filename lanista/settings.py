@@ -14,7 +14,6 @@ from api.settings import ApiSettings, DatabaseUrl, StoreSettings
 from lanista.given_settings import DEFAULT_HOME
 from orchestrator.settings import (
     ENV_PREFIX,
-    ArtifactCacheSettings,
     LanistaSettings,
     LogSettings,
     SettingsError,
@@ -135,7 +134,6 @@ ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
     GatewaySettings,
     LeagueGatewaySettings,
     TemporalSettings,
-    ArtifactCacheSettings,
     LogSettings,
 )
 

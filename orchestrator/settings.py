@@ -96,19 +96,6 @@ def allowed(info: FieldInfo) -> str:
     return f"{info.description} ({', '.join(bounds)})" if bounds else str(info.description)
 
 
-class ArtifactCacheSettings(LanistaSettings):
-    """Where the processes of one node keep artifacts that they have pulled."""
-
-    artifact_cache: Path | None = Field(
-        default=None,
-        description="folder on the node's own disk for pulled checkpoints, which its processes share; empty: in the "
-        "folder for temporary files, and only for artifacts on an object store",
-    )
-    artifact_cache_mb: int = Field(
-        default=20_000, ge=0, description="most MB of that folder; those used longest ago are removed; 0: no cache"
-    )
-
-
 SHORTEST_SECRET = 32
 
 

@@ -1,7 +1,7 @@
 """Checkpoints: all the state that a generation needs to continue exactly where the last one ended.
 
-One checkpoint is one safetensors file whose metadata holds the rest as JSON; a large one is stored in shards.
-Never pickle; no times and no ids, so that equal training gives equal bytes and therefore the same hash.
+One artifact is one safetensors file whose metadata holds the rest as JSON. Never pickle; no times and no ids,
+so that equal training gives equal bytes and therefore the same hash.
 
     CheckpointError
     ├── UnreadableCheckpoint   not a checkpoint, or of a format this version does not know
@@ -14,7 +14,7 @@ See docs/decisions/checkpoints-and-artifacts.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,6 @@ from torch import Tensor
 
 from league.types import CheckpointRef
 from orchestrator.catalog import Component
-from orchestrator.storage import shards
 from orchestrator.storage.artifacts import ArtifactStore, unreadable
 from orchestrator.storage.safetensors_header import (
     DEEPEST_METADATA,
@@ -35,7 +34,6 @@ from orchestrator.storage.safetensors_header import (
     read_header,
     read_json,
 )
-from workers.tensor_stream import stream_tensors, tensors_of
 
 KIND = "checkpoint"
 FORMAT = 2
@@ -92,22 +90,15 @@ class Checkpoint:
 
 def save(store: ArtifactStore, checkpoint: Checkpoint, *, kind: str = KIND) -> CheckpointRef:
     """Store the checkpoint; equal checkpoints give equal references."""
-    if tensor_bytes(checkpoint) <= shards.SHARD_BYTES:
-        return store.put(encode(checkpoint), kind=kind)
-    return shards.write_sharded(store, stream(checkpoint))
+    return store.put(encode(checkpoint), kind=kind)
 
 
 def load(store: ArtifactStore, ref: CheckpointRef, *, like: Mapping[str, Tensor] | None = None) -> Checkpoint:
     """Read a checkpoint back; its weights must have the names and shapes of `like`, a module's state_dict."""
     try:
-        if shards.is_sharded(ref):
-            checkpoint = decode(shards.read_sharded(store, ref, cached=True), share=True)
-        else:
-            checkpoint = decode(store.get(ref, cached=True))
+        checkpoint = decode(store.get(ref))
         if like is not None:
             check_weights(checkpoint.weights, like)
-    except shards.UnreadableIndex as error:
-        raise UnreadableCheckpoint(str(error)) from error
     except UnreadableCheckpoint as error:
         raise UnreadableCheckpoint(unreadable(ref.uri, str(error))) from error
     except CheckpointMismatch as error:
@@ -115,36 +106,13 @@ def load(store: ArtifactStore, ref: CheckpointRef, *, like: Mapping[str, Tensor]
     return checkpoint
 
 
-def tensor_bytes(checkpoint: Checkpoint) -> int:
-    """Bytes of all tensors."""
-    return sum(tensor.nbytes for tensor in _tensors(checkpoint).values())
-
-
 def encode(checkpoint: Checkpoint) -> bytes:
     """The checkpoint as bytes, the same for equal checkpoints on every run."""
-    # One metadata key only: safetensors writes several in an order that changes from run to run.
-    packed = {name: _packed(tensor) for name, tensor in _tensors(checkpoint).items()}
-    return bytes(save_tensors(packed, {_METADATA: _metadata_text(checkpoint)}))
-
-
-def stream(checkpoint: Checkpoint) -> Iterator[bytes | memoryview]:
-    """The checkpoint as a safetensors file, piece by piece: no tensor is copied, but from another device to the CPU."""
-    return stream_tensors(_tensors(checkpoint), {_METADATA: _metadata_text(checkpoint)})
-
-
-def _tensors(checkpoint: Checkpoint) -> dict[str, Tensor]:
-    return {
-        f"{section}/{name}": value
-        for section in _SECTIONS
-        for name, value in getattr(checkpoint, section).items()
-        if isinstance(value, Tensor)
-    }
-
-
-def _metadata_text(checkpoint: Checkpoint) -> str:
+    tensors: dict[str, Tensor] = {}
     scalars: dict[str, dict[str, Any]] = {}
     for section in _SECTIONS:
         state: State = getattr(checkpoint, section)
+        tensors |= {f"{section}/{name}": _packed(v) for name, v in state.items() if isinstance(v, Tensor)}
         scalars[section] = {name: v for name, v in state.items() if not isinstance(v, Tensor)}
     if scalars["weights"]:
         raise ValueError(f"weights must be tensors, these are not: {', '.join(sorted(scalars['weights']))}")
@@ -159,15 +127,16 @@ def _metadata_text(checkpoint: Checkpoint) -> str:
     }
     if checkpoint.raw_images:
         metadata["raw_images"] = True
-    return _exact_json(metadata)
+    # One metadata key only: safetensors writes several in an order that changes from run to run.
+    return bytes(save_tensors(tensors, {_METADATA: _exact_json(metadata)}))
 
 
-def decode(data: bytes | bytearray, *, share: bool = False) -> Checkpoint:
-    """The checkpoint that these bytes encode; its tensors `share` the memory of a bytearray, or are copies."""
+def decode(data: bytes) -> Checkpoint:
+    """The checkpoint that these bytes encode."""
     metadata = _metadata(data)
     try:
-        tensors = tensors_of(data) if share and isinstance(data, bytearray) else load_tensors(bytes(data))
-    except (SafetensorError, InvalidHeader) as error:
+        tensors = load_tensors(data)
+    except SafetensorError as error:
         raise UnreadableCheckpoint(f"not a safetensors file: {error}") from error
     sections = _SECTIONS_1 if metadata["format"] == 1 else _SECTIONS
     states: dict[str, dict[str, Any]] = {name: {} for name in sections}
@@ -225,7 +194,7 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -
         raise CheckpointMismatch("weights do not fit the model: " + "; ".join(differences))
 
 
-def _metadata(data: bytes | bytearray) -> dict[str, Any]:
+def _metadata(data: bytes) -> dict[str, Any]:
     """Our JSON from the safetensors header (8-byte length, then JSON), which the safetensors reader does not expose."""
     try:
         text = read_header(data)["__metadata__"][_METADATA].encode("utf-8", "replace")

@@ -23,7 +23,6 @@ from league.types import Role
 from league.win_rates import win_rates_by_name
 from orchestrator.contracts.generations import GenerationOutcome
 from orchestrator.storage.artifacts import ArtifactStore
-from orchestrator.storage.shards import read_whole
 from workers.crews.crew import OnProgress
 from workers.crews.errors import GenerationStopped
 from workers.crews.task import Progress
@@ -123,7 +122,7 @@ class Run:
         written = RunFolder(Path(folder), self.spec, self.name)
         for player in self.league.learners:
             assert player.newest.checkpoint is not None
-            written.write_checkpoint(player.name, bytes(read_whole(self._store, player.newest.checkpoint)))
+            written.write_checkpoint(player.name, self._store.get(player.newest.checkpoint))
         written.write_metrics(self.generations)
         written.write_evaluation(self.evaluation)
         return written.path
@@ -133,7 +132,7 @@ class Run:
         found = self.league.players[player or self.players[0]].newest.checkpoint
         if found is None:
             raise ValueError(f"{player} is a bot and has no checkpoint; these have one: {', '.join(self.players)}")
-        return bytes(read_whole(self._store, found))
+        return self._store.get(found)
 
     def to_frame(self) -> pandas.DataFrame:
         """One row for each generation, as a pandas frame."""
@@ -217,7 +216,7 @@ class Run:
     def _keep(self, generation: Generation) -> Generation:
         self.generations.append(generation)
         if self._folder is not None:
-            self._folder.write_checkpoint(generation.player, bytes(read_whole(self._store, generation.checkpoint)))
+            self._folder.write_checkpoint(generation.player, self._store.get(generation.checkpoint))
             self._folder.write_metrics(self.generations)
         return generation
 

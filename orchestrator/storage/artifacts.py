@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import posixpath
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,9 +30,7 @@ from fsspec import AbstractFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from league.types import CheckpointRef
-from orchestrator.settings import ArtifactCacheSettings
 from orchestrator.storage.durable_files import write_durably
-from orchestrator.storage.node_cache import NodeCache
 from orchestrator.storage.uris import without_secrets
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
@@ -128,7 +124,6 @@ class ArtifactStore:
     def __init__(self, root_url: str) -> None:
         self.root_url = root_url
         self._fs, self._root = open_filesystem(root_url)
-        self._cache = _node_cache(remote=not isinstance(self._fs, LocalFileSystem))
 
     def __reduce__(self) -> tuple[type[ArtifactStore], tuple[str]]:
         return ArtifactStore, (self.root_url,)
@@ -146,23 +141,9 @@ class ArtifactStore:
         write_whole(self._fs, path, data)
         return CheckpointRef(uri=self._uri(path), sha256=sha256, size=len(data))
 
-    def ref(self, kind: str, sha256: str, size: int) -> CheckpointRef:
-        """The reference of an artifact that is known by its hash."""
-        return CheckpointRef(
-            uri=self._uri(posixpath.join(self._root, kind, sha256[:2], sha256)), sha256=sha256, size=size
-        )
-
-    def get(self, ref: CheckpointRef, *, cached: bool = False) -> bytes:
-        """The artifact's bytes, checked against the reference's hash.
-
-        `cached`: from this node's disk, if a process of it has read them before.
-        """
+    def get(self, ref: CheckpointRef) -> bytes:
+        """The artifact's bytes, checked against the reference's hash."""
         path = self._path(ref)
-        if cached and self._cache is not None:
-            return self._cache.get(ref.sha256, ref.size, lambda: self._pull(path, ref))
-        return self._pull(path, ref)
-
-    def _pull(self, path: str, ref: CheckpointRef) -> bytes:
         try:
             data = bytes(self._fs.cat_file(path))
         except FileNotFoundError as error:
@@ -273,15 +254,6 @@ class ArtifactStore:
 
     def _uri(self, path: str) -> str:
         return str(self._fs.unstrip_protocol(path))
-
-
-def _node_cache(*, remote: bool) -> NodeCache | None:
-    """The cache of this node; a local folder is cached only where a folder for it is set, as for one on NFS."""
-    settings = ArtifactCacheSettings.load()
-    if not settings.artifact_cache_mb or (settings.artifact_cache is None and not remote):
-        return None
-    folder = settings.artifact_cache or Path(tempfile.gettempdir()) / f"lanista-artifacts-{os.getuid()}"
-    return NodeCache(folder, settings.artifact_cache_mb << 20)
 
 
 def unreadable(uri: str, reason: str) -> str:

@@ -197,9 +197,8 @@ class TrainingContext:
         checkpoint = Checkpoint(
             model=self._plan.model,
             game=self._plan.game,
-            # stored before the next gradient step, so that large models need no second copy in memory
-            weights=self.learner.weights(share=True),
-            learner=self.learner.state(share=True),
+            weights=self.learner.weights(),
+            learner=self.learner.state(),
             rng={"seed": self._seed},
             steps=self._steps + further_steps,
             algorithm=None if acts_by_itself(self.algorithm) else self._made_for,

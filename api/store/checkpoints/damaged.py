@@ -12,7 +12,6 @@ from api.store.players.weights import checkpoint_of
 from api.store.tables import Decision, ModelVersion
 from league.types import CheckpointRef, DecisionKind
 from orchestrator.storage.artifacts import ArtifactStore, DamagedArtifact, MissingArtifact, is_called_unreadable
-from orchestrator.storage.shards import check_whole
 
 
 def damaged_sha256(session: Session, trial_id: str) -> set[str]:
@@ -40,7 +39,7 @@ def version_is_intact(artifacts: ArtifactStore, version: ModelVersion) -> bool:
 def checkpoint_is_intact(artifacts: ArtifactStore, checkpoint: CheckpointRef) -> bool:
     """Whether the file exists and matches the hash."""
     try:
-        check_whole(artifacts, checkpoint)
+        artifacts.get(checkpoint)
     except (DamagedArtifact, MissingArtifact):
         return False
     return True

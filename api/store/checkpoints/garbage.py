@@ -19,7 +19,6 @@ from league.types import CheckpointRef
 from orchestrator.searching import PREFIX, searched_checkpoint
 from orchestrator.storage.artifacts import ArtifactStore, Collected, MissingArtifact, StoredFile
 from orchestrator.storage.played_games import GAMES_KIND
-from orchestrator.storage.shards import INDEX_KIND, SHARD_KIND, is_sharded, named_shards
 from orchestrator.user_code.code_archives import KIND as CODE_KIND
 
 _LOCK = 113628506914819
@@ -27,6 +26,8 @@ _LOCK = 113628506914819
 BUFFER_KIND = "buffer"
 """Parts of replay buffers, which checkpoints name: see workers/buffers/storing.py."""
 BUFFER_AGE = timedelta(days=30)
+PARTIAL_KIND, PARTIAL_AGE = "partial", timedelta(days=2)
+"""Mid-generation checkpoints, which workflows name and no row: see workers/crews/partial.py. An outage may be long."""
 AT_ONCE = 50
 """Files removed under one lock, so that a recorder never waits long."""
 
@@ -53,7 +54,6 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
     with sessions() as session:
         check_sole_installation(session, artifacts)
         candidates = _unnamed(session, artifacts.files_older_than(older_than))
-        in_use = _shards_in_use(session, artifacts, candidates)
         begun = _oldest_open(session)
     candidates = [
         file
@@ -62,7 +62,7 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
         if file.kind != CODE_KIND
         and not _is_awaited(file, begun, older_than)
         and not is_kept_buffer(file)
-        and not (file.kind == SHARD_KIND and file.name in in_use)
+        and not _may_resume(file)
     ]
     for few in _few_at_once(candidates):
         with sessions.begin() as session:
@@ -71,14 +71,6 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
         uris += removed.uris
         freed += removed.bytes_freed
     return Collected(uris=tuple(uris), bytes_freed=freed)
-
-
-def _shards_in_use(session: Session, artifacts: ArtifactStore, candidates: Sequence[StoredFile]) -> set[str]:
-    """The shards that an index names which a version refers to, or which is too young to be collected."""
-    if not any(file.kind == SHARD_KIND for file in candidates):
-        return set()
-    removed = {file.name for file in candidates if file.kind == INDEX_KIND}
-    return named_shards(artifacts, (ref for ref in artifacts.stored() if is_sharded(ref) and ref.sha256 not in removed))
 
 
 def _oldest_open(session: Session) -> datetime | None:
@@ -98,6 +90,11 @@ def _is_awaited(file: StoredFile, begun: datetime | None, older_than: timedelta)
 def is_kept_buffer(file: StoredFile) -> bool:
     """Whether the file may be a part of a kept replay buffer: every generation of the player writes all parts again."""
     return file.kind == BUFFER_KIND and file.modified > datetime.now(UTC) - BUFFER_AGE
+
+
+def _may_resume(file: StoredFile) -> bool:
+    """Whether the file may be the mid-generation checkpoint from which a lost attempt goes on."""
+    return file.kind == PARTIAL_KIND and file.modified > datetime.now(UTC) - PARTIAL_AGE
 
 
 def _few_at_once(files: Sequence[StoredFile]) -> Iterator[Sequence[StoredFile]]:

@@ -25,7 +25,6 @@ from api.store.players.weights import checkpoint_of
 from api.store.tables import ModelVersion, Player, Trial
 from league.types import CheckpointRef, Decision, DecisionKind, Role
 from orchestrator.storage.artifacts import ArtifactStore, is_called_unreadable
-from orchestrator.storage.shards import whole_has_expected_size
 
 ROLLED_BACK, RETIRED, AVOIDED = "rolled back", "retired", "avoided"
 Heartbeat = Callable[[], None]
@@ -113,7 +112,7 @@ def _is_damaged(
     heartbeat()
     if is_called_unreadable(checkpoint.sha256, problem):
         return True
-    return not (checkpoint_is_intact(artifacts, checkpoint) if read else whole_has_expected_size(artifacts, checkpoint))
+    return not (checkpoint_is_intact(artifacts, checkpoint) if read else artifacts.has_expected_size(checkpoint))
 
 
 def _rollback_target(

@@ -69,7 +69,7 @@ def check_quota(session: Session, trial: Trial, player: Player) -> None:
         return
     number = player.generation + 1
     if trial.quota is not None:
-        own = _under_way(session, Trial.id == trial.id).get(trial.id, 0)
+        own = _under_way(session, Trial.id == trial.id, beside=player).get(trial.id, 0)
         if quota_used_up(own, trial.quota):
             raise NotYet(f"generation {number} waits: the trial's quota of {trial.quota} generations is used up")
     project = session.get_one(Project, trial.project_id)
@@ -77,7 +77,7 @@ def check_quota(session: Session, trial: Trial, player: Player) -> None:
         return
     # two trials must not take the last place at once; a trial is always locked before its project
     session.refresh(project, with_for_update={"key_share": True})
-    under_way = _under_way(session, Trial.project_id == project.id)
+    under_way = _under_way(session, Trial.project_id == project.id, beside=player)
     if quota_used_up(sum(under_way.values()), project.quota):
         raise NotYet(f"generation {number} waits: the quota of {project.quota} of project {project.name} is used up")
     other = takes_place_after(trial.id, _standings(session, project, under_way))
@@ -98,12 +98,15 @@ def _planned() -> ColumnElement[bool]:
     )
 
 
-def _under_way(session: Session, which: ColumnElement[bool]) -> dict[str, int]:
-    """Generations that are planned and not recorded, by trial."""
+def _under_way(session: Session, which: ColumnElement[bool], *, beside: Player) -> dict[str, int]:
+    """Generations of other players that are planned and not recorded, by trial.
+
+    The player's own plan, of an attempt before a rollback, must not keep it from its next one.
+    """
     rows = session.execute(
         select(Player.trial_id, func.count())
         .join(Trial, Trial.id == Player.trial_id)
-        .where(which, Trial.status.in_(TRAINING), *LEARNS, _planned())
+        .where(which, Player.id != beside.id, Trial.status.in_(TRAINING), *LEARNS, _planned())
         .group_by(Player.trial_id)
     )
     return {row[0]: row[1] for row in rows}

@@ -39,7 +39,6 @@ from api.store.verify.report import AuditReport, Finding, FindingKind
 from api.store.verify.rows import orphaned_rows
 from api.store.verify.sweeps import wrong_sweeps
 from orchestrator.storage.artifacts import ArtifactStore
-from orchestrator.storage.shards import named_shards
 
 __all__ = ["AuditReport", "Finding", "FindingKind", "audit", "wrong_rows"]
 
@@ -89,8 +88,7 @@ def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
         referenced = referenced_files(session)
     findings += wrong_files(artifacts, referenced)
     kept = {checkpoint.sha256 for checkpoint in referenced}
-    named = kept | named_shards(artifacts, referenced)
-    garbage = sum(stored.sha256 not in named for stored in artifacts.stored())
+    garbage = sum(stored.sha256 not in kept for stored in artifacts.stored())
     return AuditReport(counts={**counts, "files": len(kept)}, garbage=garbage, findings=tuple(findings))
 
 

@@ -26,14 +26,14 @@ def projects(services: Api, principal: Viewer, limit: Limit = 100, cursor: NameC
     return records_page(rows, limit, Project, "name")
 
 
-@router.patch("/{project}", summary="Change a project's priority or quota", response_model=Project)
-async def change_one(project: str, wanted: ProjectChange, principal: Admin, change: Change) -> Response:
+@router.patch("/{name}", summary="Change a project's priority or quota", response_model=Project)
+async def change_one(name: str, wanted: ProjectChange, principal: Admin, change: Change) -> Response:
     """How much of scarce crews the trials of a project get. It counts from each player's next generation."""
 
     def work(session: Session) -> Reply:
-        changed = change_project(session, project, priority=wanted.priority, quota=wanted.quota)
+        changed = change_project(session, name, priority=wanted.priority, quota=wanted.quota)
         session.flush()
-        shown = Project.model_validate(read_project(session, project))
+        shown = Project.model_validate(read_project(session, name))
         return Reply(body=shown, audit=AuditLine(action="project.change", target=f"project/{shown.id}", detail=changed))
 
     return await change.commit(work)

@@ -37,7 +37,6 @@ from orchestrator.contracts.interactive import ImportWeights
 from orchestrator.contracts.interactive import import_weights as question
 from orchestrator.spec.values import NAME_PATTERN
 from orchestrator.storage.artifacts import ArtifactStoreUnavailable, DamagedArtifact, MissingArtifact
-from orchestrator.storage.shards import read_whole
 
 
 async def _upload_slot(request: Request, services: Api) -> AsyncIterator[None]:
@@ -97,7 +96,7 @@ def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Respon
     if version.uri is None or version.sha256 is None or version.size is None:
         raise ProblemError(404, f"{player} is a bot and has no checkpoint")
     try:
-        data = read_whole(services.artifacts, CheckpointRef(uri=version.uri, sha256=version.sha256, size=version.size))
+        data = services.artifacts.get(CheckpointRef(uri=version.uri, sha256=version.sha256, size=version.size))
     except (MissingArtifact, DamagedArtifact) as error:
         words = "missing" if isinstance(error, MissingArtifact) else "damaged"
         raise ProblemError(409, f"the checkpoint of version {version_id} is {words}", sha256=version.sha256) from None
@@ -108,7 +107,7 @@ def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Respon
         "Content-Disposition": f'attachment; filename="{player}-{version.number}.safetensors"',
         "Cache-Control": "private, max-age=31536000, immutable",
     }
-    return Response(bytes(data), headers=headers, media_type="application/octet-stream")
+    return Response(data, headers=headers, media_type="application/octet-stream")
 
 
 @router.post(

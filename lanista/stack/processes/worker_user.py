@@ -20,7 +20,7 @@ from lanista.stack.home import Home
 from lanista.stack.postgres import SYSTEM_USER, Owner, open_path_for_search
 
 SETTING = "LANISTA_WORKER_USER"
-WRITTEN_BY_WORKERS = ("checkpoint", "games")
+WRITTEN_BY_WORKERS = ("checkpoint", "partial", "buffer", "games", "probe")
 """Kinds of artifacts that the train worker writes; the API and the store write the others, into folders of root's."""
 WRITTEN_BY_ROOT = ("upload", "code", "installations")
 PRIVATE_TO_GROUP = 0o027

@@ -72,6 +72,7 @@ ADMINS = {
     ("POST", "/api/v1/tokens"),
     ("DELETE", "/api/v1/tokens/{token_id}"),
     ("GET", "/api/v1/audit"),
+    ("PATCH", "/api/v1/projects/{name}"),
     ("GET", "/api/v1/system/logs"),
     ("GET", "/api/v1/system/logs/{part}"),
 }

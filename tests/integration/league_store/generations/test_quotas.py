@@ -63,6 +63,16 @@ def test_a_quota_can_change_while_the_trial_runs(store: Store) -> None:
     end(store, league)
 
 
+def test_a_player_does_not_wait_for_its_own_plan_after_a_rollback(store: Store) -> None:
+    league = running(store, quota=1)
+    league.plan("main")
+    assert league.plan("main", attempt=2).generation == 1
+    set_project(store, league, quota=1)
+    assert league.plan("main", attempt=3).generation == 1
+    set_project(store, league, quota=None)
+    end(store, league)
+
+
 def test_players_of_a_quota_stay_level(store: Store) -> None:
     league = running(store, quota=1)
     league.learn("main")
