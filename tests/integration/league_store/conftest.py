@@ -10,13 +10,12 @@ import pytest
 from api.store.core.engine import create_store_engine
 from orchestrator.storage.artifacts import ArtifactStore
 from tests.integration.league_store.driver import League, Store
-from tests.integration.postgres import with_app_role
 
 
 @pytest.fixture(scope="module")
 def store(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """The store's activities on the module's database, by the role that may read and write rows only."""
-    engine = create_store_engine(with_app_role(postgres_url), pool_size=10)
+    """The store's activities on the module's database."""
+    engine = create_store_engine(postgres_url, pool_size=10)
     yield Store.open(engine, ArtifactStore(str(tmp_path_factory.mktemp("artifacts"))))
     engine.dispose()
 
