@@ -49,7 +49,7 @@ async def test_a_worker_takes_more_activities_when_the_cluster_grows() -> None:
     env = await local_temporal()
     try:
         with ThreadPoolExecutor(4) as threads:
-            train = _worker(env.client, Queue.TRAIN, lambda: cpus[0], [hold], threads)
+            train = _worker(env.client, Queue.TRAIN, lambda: cpus[0], [hold], threads, None)
             async with train, Worker(env.client, task_queue="flow", workflows=[Three]):
                 three = await env.client.start_workflow(Three.run, id="three", task_queue="flow")
                 try:

@@ -104,6 +104,8 @@ BREAK: dict[str, list[str]] = {
     "ck_players_rating_only": ["rating_only = true WHERE role = 'main'"],
     "ck_players_retired": ["status = 'retired'", "retired_at = now()"],
     "ck_players_snapshot_steps": ["steps_at_snapshot = steps + 1"],
+    "ck_projects_priority": ["priority = 0"],
+    "ck_projects_quota": ["quota = 0"],
     "ck_rating_covariances_complete": ["upper_triangle = '{4,1}'"],
     "ck_ratings_deviation": ["deviation = -1"],
     "ck_ratings_rank": ["rank = 0"],
@@ -137,6 +139,8 @@ BREAK: dict[str, list[str]] = {
     ],
     "ck_trials_fork_of_another": ["forked_from_trial_id = id"],
     "ck_trials_payoff_decay": ["payoff_decay = 0", "payoff_decay = 1.01"],
+    "ck_trials_priority": ["priority = 0"],
+    "ck_trials_quota": ["quota = 0"],
 }
 
 CONSTRAINTS = """
