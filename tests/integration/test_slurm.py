@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,12 +40,14 @@ esac""",
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
+def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     tools = tmp_path / "tools"
     tools.mkdir()
     for name, body in STAND_INS.items():
         (tools / name).write_text(f"#!/bin/bash\n{body.strip()}\n")
         (tools / name).chmod(0o755)
+
+    started: list[subprocess.Popen[bytes]] = []
 
     def run(nodes: str, **more: str) -> subprocess.Popen[bytes]:
         given = {
@@ -58,9 +61,14 @@ def start(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
             "SLURM_JOB_NODELIST": nodes,
             "SLURM_CPUS_PER_TASK": "8",
         }
-        return subprocess.Popen(["/bin/bash", SCRIPT], env=given | more, start_new_session=True)
+        started.append(subprocess.Popen(["/bin/bash", SCRIPT], env=given | more, start_new_session=True))
+        return started[-1]
 
-    return run
+    yield run
+    for process in started:
+        # as Slurm ends all that a job has started
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def notes(tmp_path: Path) -> list[str]:
