@@ -203,7 +203,7 @@ def _conclude(session: Session, gate: Gate) -> list[NewEvent]:
             return open_probes(session, gate)
         decision = decide_by_probe(decision, probed_candidate(session, gate))
     status = _ENDS[verdict.status]
-    if status is GateStatus.PASSED and decision.verdict != PROMOTE:
+    if (panel or is_probing(gate)) and decision.verdict != PROMOTE:
         status = GateStatus.FAILED
     events = [end_gate(session, gate, status, decision.reason)]
     record_promotion(session, gate, decision)

@@ -72,6 +72,7 @@ const MEANINGS = {
   Moves: "Decisions of all seats, from the first position to the last.",
   Score: "Points for each game: a win is 1, a draw one half.",
   "By seat": "The results apart for each place at the table: many games favour one.",
+  "Seat by seat": "The results of the opening apart for each place at the table.",
   "By opening": "The results apart for each random opening, which both versions play from both seats.",
   "Random opening": "The first moves were drawn at random, so that two versions do not repeat one game.",
   "Policy and value": "How likely the player to move takes each move, and the return that it expects.",
