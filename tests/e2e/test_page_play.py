@@ -13,7 +13,7 @@ from PIL.GifImagePlugin import GifImageFile
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browsing import serious_problems
-from tests.e2e.leagues import League, players, start
+from tests.e2e.leagues import QUICK, League, finished, players, start, wait_until
 from tests.e2e.stack import LocalStack
 
 MOST_MOVES = 42
@@ -211,6 +211,30 @@ BOTS: dict[str, Any] = {
         "champion_gate": None,
     },
 }
+
+
+def test_a_game_too_long_for_one_message_is_shown_while_it_loads(page: Page, stack: LocalStack) -> None:
+    spec = {**BOTS, **QUICK, "game": {"id": "slime_volley"}, "start": "running", "budget": {"steps": 4_000}}
+    trial = start(stack, spec)
+    wait_until(lambda: finished(stack, trial))
+    made = stack.call("GET", f"/trials/{trial}")
+    cup = {"trial": made["name"], "entrants": ["latest", "bots"], "games": 2}
+    held = stack.call("POST", "/tournaments", {"project": made["project"], "spec": cup})["id"]
+    wait_until(lambda: stack.call("GET", f"/tournaments/{held}")["status"] == "completed")
+    match = max(stack.call("GET", f"/trials/{trial}/matches")["items"], key=lambda each: each["plies"])
+    path = f"/matches/{match['id']}/replay"
+    assert stack.call("GET", f"{path}?first=0")["next"] is not None, "it comes in parts"
+    whole = stack.call("GET", path)
+    last = len(whole["positions"]) - 1
+    assert whole["positions"][-1]["done"] and whole["notation"] and whole["next"] is None
+    page.goto(f"/matches/{match['id']}")
+    expect(page.get_by_role("group", name="Moves")).to_contain_text(f"0 of {last}")
+    expect(page.get_by_role("heading", level=1)).not_to_contain_text("loading")
+    expect(page.get_by_label("Speed")).to_have_value("30")
+    page.keyboard.press("End")
+    expect(page.get_by_role("list", name="Every move").locator("[aria-current]")).to_contain_text(f"{last}.")
+    expect(page.get_by_role("list", name="Every move")).to_contain_text("earlier moves")
+    assert serious_problems(page) == []
 
 
 def test_a_game_of_openspiel_is_played_on_its_board(page: Page, stack: LocalStack) -> None:
