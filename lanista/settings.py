@@ -137,7 +137,7 @@ ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
     LogSettings,
 )
 
-INTERNAL = {"LANISTA_CONFIG", "LANISTA_STACK", "LANISTA_READY_FILE"}
+INTERNAL = {"LANISTA_CONFIG", "LANISTA_STACK", "LANISTA_READY_FILE", "LANISTA_BOOTSTRAP_TOKEN"}
 """Variables that are not settings: the settings file's path, and what the supervisor passes to its children."""
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import psycopg
@@ -45,17 +46,20 @@ def test_a_script_is_a_shell_script_that_stops_at_errors(script: Path) -> None:
 @pytest.fixture
 def databases(postgres_server: PostgresServer) -> Iterator[PostgresServer]:
     """The server after the script of its first start."""
-    environment = {name: SECRETS[name] for name in ("LANISTA_DATABASE_PASSWORD", "LANISTA_TEMPORAL_PASSWORD")}
+    environment = {name: value for name, value in SECRETS.items() if name.endswith("_PASSWORD")}
     environment |= {"POSTGRES_USER": "postgres", "PGHOST": str(postgres_server.socket_folder)}
     done = run("postgres/10-databases.sh", environment, binaries())
     try:
         assert done.returncode == 0, done.stderr
+        for _ in range(2):
+            done = run("postgres/20-app-role.sh", environment, binaries())
+            assert done.returncode == 0, done.stderr
         yield postgres_server
     finally:
         with psycopg.connect(postgres_server.url("postgres"), autocommit=True) as connection:
             for name in ("lanista", "temporal", "temporal_visibility"):
                 connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-            for name in ("lanista", "temporal"):
+            for name in ("lanista", "temporal", "lanista_app"):
                 connection.execute(f'DROP ROLE IF EXISTS "{name}"')
 
 
@@ -64,15 +68,16 @@ def as_role(server: PostgresServer, role: str, database: str) -> str:
 
 
 def test_each_role_has_its_own_databases_and_no_more(databases: PostgresServer) -> None:
-    for role, database in (("temporal", "lanista"), ("lanista", "temporal"), ("lanista", "temporal_visibility")):
+    others = ("lanista_app", "temporal"), ("lanista_app", "temporal_visibility"), ("lanista", "temporal_visibility")
+    for role, database in (("temporal", "lanista"), ("lanista", "temporal"), *others):
         with pytest.raises(psycopg.OperationalError, match="permission denied"):
             psycopg.connect(as_role(databases, role, database))
     with psycopg.connect(databases.url("postgres")) as connection:
         rows = connection.execute(
             "SELECT rolname, rolsuper, rolcreatedb, rolpassword IS NOT NULL FROM pg_authid "
-            "WHERE rolname IN ('lanista', 'temporal') ORDER BY rolname"
+            "WHERE rolname IN ('lanista', 'lanista_app', 'temporal') ORDER BY rolname"
         ).fetchall()
-    assert rows == [("lanista", False, False, True), ("temporal", False, False, True)]
+    assert rows == [(role, False, False, True) for role in ("lanista", "lanista_app", "temporal")]
 
 
 def test_temporal_may_make_what_its_schema_needs(databases: PostgresServer) -> None:
@@ -90,6 +95,76 @@ def test_the_store_is_migrated_by_the_plain_role(databases: PostgresServer) -> N
     with psycopg.connect(as_role(databases, "lanista", "lanista")) as connection:
         (trials,) = connection.execute("SELECT count(*) FROM trials").fetchone() or (None,)
     assert trials == 0
+
+
+def migrated(server: PostgresServer, **more: str) -> subprocess.CompletedProcess[str]:
+    url = as_role(server, "lanista", "lanista")
+    environment = {**os.environ, "LANISTA_DATABASE_URL": url, **more}
+    return subprocess.run([BIN / "lanista", "migrate"], capture_output=True, text=True, env=environment)
+
+
+FORBIDDEN = (
+    "CREATE TABLE mine (id int)",
+    "CREATE FUNCTION mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "CREATE SCHEMA mine",
+    "ALTER TABLE trials ADD COLUMN mine int",
+    "ALTER TABLE audit_log DISABLE TRIGGER ALL",
+    "DROP TABLE trials CASCADE",
+    "TRUNCATE events",
+    "DROP TRIGGER append_only ON audit_log",
+    "UPDATE alembic_version SET version_num = '0001'",
+    "CREATE ROLE mine",
+    "ALTER ROLE lanista_app SUPERUSER",
+    "SET ROLE lanista",
+    "SET session_replication_role = replica",
+)
+
+
+def test_the_role_of_api_and_worker_reads_and_writes_rows_and_no_more(databases: PostgresServer) -> None:
+    done = migrated(databases, LANISTA_DATABASE_APP_ROLE="lanista_app")
+    assert done.returncode == 0, done.stderr
+    for statement in FORBIDDEN:
+        with (
+            psycopg.connect(as_role(databases, "lanista_app", "lanista")) as connection,
+            pytest.raises(psycopg.errors.InsufficientPrivilege),
+        ):
+            connection.execute(statement)
+    with psycopg.connect(as_role(databases, "lanista_app", "lanista")) as connection:
+        connection.execute("INSERT INTO projects (id, name) VALUES (gen_random_uuid(), 'mine')")
+        connection.execute("UPDATE projects SET quota = 3")
+        connection.execute("LOCK TABLE matches IN SHARE MODE")
+        connection.execute("DELETE FROM projects")
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() is not None
+
+
+def test_a_migration_for_a_role_that_does_not_exist_says_so(databases: PostgresServer) -> None:
+    done = migrated(databases, LANISTA_DATABASE_APP_ROLE="nobody_there")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "Postgres has no role 'nobody_there' (LANISTA_DATABASE_APP_ROLE)" in done.stderr
+
+
+def test_the_first_admin_token_is_made_once(databases: PostgresServer) -> None:
+    assert migrated(databases, LANISTA_DATABASE_APP_ROLE="lanista_app").returncode == 0
+    environment = {**os.environ, "LANISTA_DATABASE_URL": as_role(databases, "lanista_app", "lanista")}
+
+    def bootstrap(**more: str) -> subprocess.CompletedProcess[str]:
+        command = [str(BIN / "lanista"), "token", "bootstrap"]
+        return subprocess.run(command, capture_output=True, text=True, env={**environment, **more})
+
+    short = bootstrap(LANISTA_BOOTSTRAP_TOKEN="short")
+    assert short.returncode == 1 and "at least 32" in short.stderr
+    secret = "s" * 40
+    first, second = bootstrap(LANISTA_BOOTSTRAP_TOKEN=secret), bootstrap(LANISTA_BOOTSTRAP_TOKEN="t" * 40)
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert secret not in first.stdout + first.stderr and "admin's token already" in second.stdout
+    with psycopg.connect(as_role(databases, "lanista_app", "lanista")) as connection:
+        rows = connection.execute("SELECT scope, token_sha256 FROM api_tokens").fetchall()
+        assert rows == [("admin", sha256(secret.encode()).hexdigest())]
+        connection.execute("UPDATE api_tokens SET revoked_at = now()")
+    again = bootstrap(LANISTA_BOOTSTRAP_TOKEN=secret)
+    assert again.returncode != 0 and "was revoked" in again.stderr, "a revoked secret is not brought back"
+    printed = bootstrap()
+    assert printed.returncode == 0 and printed.stdout.startswith("lanista_"), printed.stderr
 
 
 def test_a_migration_without_a_database_says_so() -> None:

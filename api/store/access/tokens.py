@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import Scope
 from api.schemas.installation.tokens import Token
-from api.store.core.errors import NotFound
+from api.store.core.errors import Conflict, NotFound
 from api.store.core.ids import new_id
 from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import ApiToken
@@ -39,6 +39,18 @@ def add_token(
     session.flush()
     session.refresh(token)
     return token
+
+
+def add_first_admin(session: Session, *, name: str, sha256: str) -> ApiToken | None:
+    """Store an admin's token if no valid one exists; None if there is one. Concurrent calls store one."""
+    session.execute(text("LOCK TABLE api_tokens IN SHARE ROW EXCLUSIVE MODE"))
+    valid = ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now())
+    if session.scalar(select(ApiToken.id).where(ApiToken.scope == Scope.ADMIN, *valid).limit(1)) is not None:
+        return None
+    known = find_token(session, sha256)
+    if known is not None:
+        raise Conflict(f"this token was revoked or has expired ({known.id}): choose another")
+    return add_token(session, name=name, scope=Scope.ADMIN, sha256=sha256)
 
 
 def revoke_token(session: Session, token_id: str) -> ApiToken:

@@ -16,7 +16,7 @@ def grant_rows(connection: Connection, role: str) -> None:
     """Let `role` read and write the rows of every table of the schema; it may not create, alter, drop or truncate."""
     if connection.scalar(text("SELECT 1 FROM pg_roles WHERE rolname = :role"), {"role": role}) is None:
         raise MigrationError(
-            f"Postgres has no role {role!r} (LANISTA_DATABASE_APP_ROLE); create it first: CREATE ROLE {role} LOGIN"
+            f"Postgres has no role {role!r} (LANISTA_DATABASE_APP_ROLE); deploy/postgres/20-app-role.sh creates it"
         )
     quote = connection.dialect.identifier_preparer.quote
     schema, name = quote(_schema(connection)), quote(role)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -19,7 +20,9 @@ from lanista.cli.terminal import errors, out, print_json, print_line, uncut_tabl
 from lanista.client.errors import NoSuchName
 from lanista.settings import StackSettings
 from lanista.stack import control as remote
+from lanista.stack.errors import StackError
 from lanista.stack.home import Home
+from orchestrator.settings import SHORTEST_SECRET
 from orchestrator.spec.values import is_id
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 token = typer.Typer(help="API tokens: make, list and revoke them.", no_args_is_help=True)
 
 MOST_LISTED = 1_000
+BOOTSTRAP_TOKEN = "LANISTA_BOOTSTRAP_TOKEN"  # noqa: S105 the name of the variable
 
 
 @token.command()
@@ -58,6 +62,41 @@ def create(
     errors.print(
         f"Keep this token: it is not shown again. Use it as LANISTA_TOKEN, or revoke it: lanista token revoke {row.id}"
     )
+
+
+@token.command()
+def bootstrap(
+    name: Annotated[str, typer.Option(help="What the token is called.")] = "first admin",
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the first admin's token of an installation; where there is one that is valid, do nothing.
+
+    The secret is that of the environment variable LANISTA_BOOTSTRAP_TOKEN, of which only the hash is stored, or else
+    a new one that is printed once. Safe to repeat and to run at the start of every deployment.
+    """
+    from api.store.access.tokens import add_first_admin, read_token
+    from api.web.auth.tokens import new_token, token_hash
+
+    given = os.environ.get(BOOTSTRAP_TOKEN, "").strip()
+    if given and len(given) < SHORTEST_SECRET:
+        raise StackError(f"{BOOTSTRAP_TOKEN} has {len(given)} characters; a token needs at least {SHORTEST_SECRET}.")
+    secret = given or new_token()
+    with _session(load_settings(home=home)) as session:
+        row = add_first_admin(session, name=name, sha256=token_hash(secret))
+        if row is None:
+            print_line("There is an admin's token already; nothing was changed.")
+            return
+        _audit(session, "token.bootstrap", row)
+        record = read_token(session, row.id)
+    if as_json:
+        print_json(_shown(record) | ({} if given else {"token": secret}))
+        return
+    if given:
+        print_line(f"The token of {BOOTSTRAP_TOKEN} is now an admin's ({row.id}).")
+        return
+    out.print(secret, highlight=False, soft_wrap=True)
+    errors.print("Keep this admin's token: it is not shown again. Use it as LANISTA_TOKEN.")
 
 
 @token.command("list")
