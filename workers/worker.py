@@ -34,8 +34,10 @@ from workers.activities.playing import PlayActivities
 from workers.activities.system import SystemCheckActivities
 from workers.activities.training import TrainingActivities, WeightsActivities
 from workers.cluster.labels import parse_labels
+from workers.cluster.node_survey import NodeSurveyor
 from workers.cluster.ray_view import RayView
 from workers.cluster.slots import ClusterSlots
+from workers.cluster.survey import AUTOSCALING_EVERY_SECONDS, EVERY_SECONDS, ClusterSurvey
 from workers.cluster.watch import ClusterWatch
 from workers.crews.hosts.cpu_ledger import MOST_SLOTS, CpuLedger
 from workers.crews.pool import CrewPool
@@ -61,7 +63,7 @@ def buffer_bytes(settings: WorkerSettings) -> int:
 
 
 def train_activities(
-    settings: WorkerSettings, store: ArtifactStore, cluster: ClusterWatch
+    settings: WorkerSettings, store: ArtifactStore, cluster: ClusterWatch, survey: ClusterSurvey
 ) -> dict[Queue, tuple[Slots, list[Callable[..., Any]]]]:
     """For each queue its slots and its activities. No more generations at once than Ray has CPUs for."""
 
@@ -70,7 +72,7 @@ def train_activities(
 
     slots: Slots = settings.train_slots or (lambda: max(1, int(cpus())))
     import_archives_from(store)
-    checks = SystemCheckActivities(cluster)
+    checks = SystemCheckActivities(cluster, survey)
     crews = CrewPool(
         store,
         CpuLedger(cpus, slots),
@@ -129,11 +131,14 @@ async def run_train_worker(settings: WorkerSettings) -> None:
     store = ArtifactStore(settings.artifacts)
     cluster = ClusterWatch(RayView(store), parse_labels(settings.ray_labels))
     await asyncio.to_thread(cluster.start)
+    every = AUTOSCALING_EVERY_SECONDS if settings.ray_max_cpus else EVERY_SECONDS
+    survey = ClusterSurvey(cluster, NodeSurveyor(store), settings.gateway_access.addresses, every)
+    survey.start()
     await wait_for_cpus(cluster)
     log.info("ray joined", address=settings.ray_address, cpus=cluster.cpus)
     runtime = serving_runtime(settings.train_metrics_address, "LANISTA_TRAIN_METRICS_ADDRESS")
     client = await connect(settings, keys=[KeyUse.TRAIN], serves=True, runtime=runtime)
-    served = train_activities(settings, store, cluster)
+    served = train_activities(settings, store, cluster, survey)
     most = sum(MOST_SLOTS if callable(slots) else slots for slots, _ in served.values())
     with ThreadPoolExecutor(most, "activity") as threads:
         deployment = Deployment.of(settings, "train")

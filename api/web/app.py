@@ -26,6 +26,7 @@ from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
 from api.web.live.health_checks import HealthChecks
 from api.web.live.open_streams import OpenStreams
+from api.web.live.postgres_clock import PostgresClock
 from api.web.live.progress import ProgressPoller
 from api.web.live.system_history import HistorySampler
 from api.web.middleware.caller_address import CallerAddress
@@ -154,6 +155,7 @@ def make_services(settings: ApiSettings, engine: Engine, temporal: Client, signe
         artifacts=artifacts,
         uploads=Uploads(artifacts, at_once=settings.uploads_at_once, min_free_bytes=settings.min_free_bytes),
         cluster=cluster,
+        postgres_clock=PostgresClock(engine),
         history=HistorySampler(cluster),
         streams=OpenStreams(settings.streams_per_token),
         tensorboard=TensorBoardProxy(settings.tensorboard_upstream) if settings.tensorboard_upstream else None,

@@ -17,6 +17,7 @@ from api.web.cache import Cache
 from api.web.live.cluster_status import ClusterStatus
 from api.web.live.feed import EventFeed
 from api.web.live.open_streams import OpenStreams
+from api.web.live.postgres_clock import PostgresClock
 from api.web.live.system_history import HistorySampler
 from api.web.reports.payoff_documents import PayoffDocuments
 from api.web.reports.tournament_cache import TournamentReports
@@ -54,6 +55,7 @@ class Services:
     reports: TournamentReports
     artifacts: ArtifactStore
     cluster: ClusterStatus
+    postgres_clock: PostgresClock
     history: HistorySampler
     streams: OpenStreams
     tensorboard: TensorBoardProxy | None

@@ -9,7 +9,6 @@ import platform
 import shutil
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import version
 
@@ -21,9 +20,11 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSystemInfoRequest
 from temporalio.client import Client
 
+from api.store.core.clock import postgres_skew
 from api.store.core.engine import create_store_engine, database_url, session_factory
 from api.store.core.installation import check_no_other_installation
-from lanista.checks.clock_skew import ALLOWED_SECONDS, clock_skew, skew_text
+from lanista.checks.finding import Finding
+from lanista.checks.hosts import examine_hosts
 from lanista.checks.system_check import check_system
 from lanista.settings import StackSettings
 from lanista.stack import control as remote
@@ -31,6 +32,7 @@ from lanista.stack.errors import StackError
 from lanista.stack.home import Home
 from lanista.stack.processes.worker_user import AS_ROOT
 from lanista.stack.temporal_keys import TemporalKeys
+from orchestrator.clock_skew import Skew, skew_text
 from orchestrator.contracts import Queue
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.storage.uris import without_secrets
@@ -41,16 +43,6 @@ MINIMUM_MEMORY_GB = 2.0
 TIMEOUT = 5.0
 WORKFLOW_TIMEOUT = 60.0
 """A check through Ray may wait for a new Ray process that imports torch."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check; `mend` says how to fix it and is empty if the part is well."""
-
-    part: str
-    ok: bool
-    detail: str
-    mend: str = ""
 
 
 async def examine(settings: StackSettings) -> list[Finding]:
@@ -73,7 +65,16 @@ async def examine(settings: StackSettings) -> list[Finding]:
         "tensorboard": (_tensorboard, "lanista status; the log is logs/tensorboard.log"),
     }
     answers = await asyncio.gather(*(_attempt(name, *check, environment) for name, check in checks.items()))
-    return [*findings, *answers]
+    return [*findings, *answers, *await _hosts(environment)]
+
+
+async def _hosts(environment: dict[str, str]) -> list[Finding]:
+    """What is wrong with each host; the parts themselves were found working, or not, before."""
+    try:
+        client, postgres = await asyncio.gather(_client(environment), _postgres_skew(environment))
+        return await examine_hosts(client, postgres)
+    except Exception as error:  # said already of the part that does not answer
+        return [Finding("hosts", False, f"not known: {type(error).__name__}", "see the lines above")]
 
 
 async def _attempt(
@@ -144,21 +145,21 @@ async def _postgres(environment: dict[str, str]) -> str:
 
 async def _clocks(environment: dict[str, str]) -> str:
     """The clock of Postgres' machine against this one's."""
-    url = database_url(environment["LANISTA_DATABASE_URL"]).set(drivername="postgresql")
+    skew = await _postgres_skew(environment)
+    if skew.too_large:
+        raise StackError(skew_text("Postgres", skew.ahead))
+    return skew_text("Postgres", skew.ahead)
 
-    def ask() -> float:
-        with psycopg.connect(url.render_as_string(hide_password=False), connect_timeout=int(TIMEOUT)) as connection:
 
-            def theirs() -> float:
-                row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
-                return float(row[0]) if row else 0.0
+async def _postgres_skew(environment: dict[str, str]) -> Skew:
+    def ask() -> Skew:
+        engine = create_store_engine(environment["LANISTA_DATABASE_URL"], pool_size=1)
+        try:
+            return postgres_skew(engine)
+        finally:
+            engine.dispose()
 
-            return clock_skew(theirs)
-
-    seconds = await asyncio.to_thread(ask)
-    if abs(seconds) > ALLOWED_SECONDS:
-        raise StackError(skew_text("Postgres", seconds))
-    return skew_text("Postgres", seconds)
+    return await asyncio.to_thread(ask)
 
 
 async def _artifacts(environment: dict[str, str]) -> str:

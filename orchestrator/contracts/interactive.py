@@ -249,6 +249,28 @@ class RayNode:
     host: str = ""
     problem: str = ""
     """Why crews and matches do not run on it, although it is alive and has CPUs; empty: they do."""
+    head: bool = False
+    release: str = ""
+    """Lanista's on that node; empty: not known."""
+    faults: list[str] = field(default_factory=list)
+    """What else is wrong on it."""
+    ahead_seconds: float | None = None
+    """How far its clock is ahead of the train worker's; None: not known."""
+    within_seconds: float = 0.0
+    """How far that may be off."""
+    left_seconds: float | None = None
+    """How long ago it left the cluster; None: it is there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unreached:
+    """A connection that could not be made."""
+
+    source: str
+    """The host that tried."""
+    target: str
+    """What it tried to reach: another host, or a gateway."""
+    problem: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,6 +287,12 @@ class RayResources:
     object_store_bytes: int
     object_store_available_bytes: int
     nodes: list[RayNode]
+    host: str = ""
+    """The host of the train worker that answers."""
+    asked_at: float | None = None
+    """When it answered, by its own clock."""
+    unreached: list[Unreached] = field(default_factory=list)
+    """Connections between nodes, and from nodes to gateways, that could not be made."""
 
 
 @dataclass(frozen=True, kw_only=True)

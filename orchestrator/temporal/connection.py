@@ -13,6 +13,7 @@ from orchestrator.sdk_metrics import make_runtime
 from orchestrator.sealing import KeyRing, KeyUse, SealedOptions, sealed_options
 from orchestrator.settings import SettingsError, TemporalSettings
 from orchestrator.temporal.api_key import api_key_of, follow_key_file
+from orchestrator.temporal.identity import own_identity
 from orchestrator.temporal.tls import explain_failure, tls_of
 
 
@@ -42,6 +43,7 @@ async def connect(
             namespace=settings.temporal_namespace,
             api_key=api_key,
             tls=tls,
+            identity=own_identity() if serves else None,
             lazy=lazy,
             runtime=runtime or _default_runtime(),
             **sealing,

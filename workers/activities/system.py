@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from typing import Any
 
@@ -12,7 +13,9 @@ from temporalio import activity
 
 from orchestrator import contracts
 from orchestrator.contracts import PartReport, PartRequest
-from orchestrator.contracts.interactive import RayNode, RayRequest, RayResources, describe_ray
+from orchestrator.contracts.interactive import RayNode, RayRequest, RayResources, Unreached, describe_ray
+from workers.cluster.ray_view import HEAD, Node
+from workers.cluster.survey import ClusterSurvey
 from workers.cluster.watch import ClusterWatch
 
 
@@ -42,8 +45,8 @@ async def _prove_ray(part: str, size: int) -> PartReport:
 class SystemCheckActivities:
     """Checks that the train worker's queues and Ray work."""
 
-    def __init__(self, cluster: ClusterWatch) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: ClusterWatch, survey: ClusterSurvey) -> None:
+        self._cluster, self._survey = cluster, survey
 
     @activity.defn(name=contracts.check_train.name)
     async def check_train(self, request: PartRequest) -> PartReport:
@@ -71,21 +74,44 @@ class SystemCheckActivities:
             memory_available_bytes=int(free.get("memory", 0)),
             object_store_bytes=int(total.get("object_store_memory", 0)),
             object_store_available_bytes=int(free.get("object_store_memory", 0)),
-            nodes=[self._node(node) for node in ray.nodes()],
+            # Ray lists dead nodes for days; those that left of late are the survey's
+            nodes=[self._node(node) for node in ray.nodes() if node["Alive"]]
+            + [_left_node(node, seconds) for node, seconds in self._survey.left()],
+            host=socket.gethostname(),
+            unreached=[
+                Unreached(source=node.host, target=target, problem=problem)
+                for node in self._cluster.nodes
+                for target, problem in self._survey.report(node.id).unreached.items()
+            ],
+            asked_at=time.time(),
         )
 
     def _node(self, node: dict[str, Any]) -> RayNode:
-        return _node(node, self._cluster.state.excluded.get(node["NodeID"], ""))
+        report = self._survey.report(node["NodeID"])
+        has = node["Resources"]
+        return RayNode(
+            address=node["NodeManagerAddress"],
+            alive=True,
+            host=node["NodeManagerHostname"],
+            problem=self._cluster.state.excluded.get(node["NodeID"], ""),
+            cpus=has.get("CPU", 0.0),
+            memory_bytes=int(has.get("memory", 0)),
+            object_store_bytes=int(has.get("object_store_memory", 0)),
+            head=HEAD in has,
+            release=report.release,
+            faults=list(report.faults),
+            ahead_seconds=None if report.skew is None else report.skew.ahead,
+            within_seconds=0.0 if report.skew is None else report.skew.within,
+        )
 
 
-def _node(node: dict[str, Any], problem: str) -> RayNode:
-    has = node["Resources"]
+def _left_node(node: Node, seconds: float) -> RayNode:
     return RayNode(
-        address=node["NodeManagerAddress"],
-        alive=node["Alive"],
-        host=node["NodeManagerHostname"],
-        problem=problem,
-        cpus=has.get("CPU", 0.0),
-        memory_bytes=int(has.get("memory", 0)),
-        object_store_bytes=int(has.get("object_store_memory", 0)),
+        address=node.address[0],
+        alive=False,
+        host=node.host,
+        cpus=node.cpus,
+        memory_bytes=int(node.resources.get("memory", 0)),
+        object_store_bytes=int(node.resources.get("object_store_memory", 0)),
+        left_seconds=seconds,
     )

@@ -15,6 +15,8 @@ from orchestrator.storage.artifacts import ArtifactStore
 from workers.cluster.node_check import check_result, start_check
 from workers.cluster.reachability import Address
 
+HEAD = "node:__internal_head__"
+"""The resource by which Ray marks its head."""
 WAITING_STATES = ("PENDING", "RESCHEDULING")
 
 

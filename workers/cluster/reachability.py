@@ -19,11 +19,18 @@ Address = tuple[str, int]
 
 def connects(address: Address) -> bool:
     """Whether the port accepts a connection."""
+    return connection_problem(address) is None
+
+
+def connection_problem(address: Address) -> str | None:
+    """Why the port accepts no connection; None: it does."""
     try:
         socket.create_connection(address, timeout=_TIMEOUT_SECONDS).close()
-    except OSError:
-        return False
-    return True
+    except TimeoutError:
+        return f"no answer within {_TIMEOUT_SECONDS:g} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
 
 
 class Reachability:

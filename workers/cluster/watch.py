@@ -85,6 +85,20 @@ class ClusterWatch:
         threading.Thread(target=self._run, name="cluster-watch", daemon=True).start()
 
     @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes that are alive."""
+        return self._nodes
+
+    @property
+    def own_node(self) -> str:
+        """The id of this process's node."""
+        return self._own_node
+
+    def is_draining(self, node_id: str) -> bool:
+        """Whether the node gets nothing new."""
+        return node_id in self._draining
+
+    @property
     def cpus(self) -> float:
         """CPUs of the nodes that may run users' work."""
         return sum(node.cpus for node in self.state.usable.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from api.schemas.base import Answer, Utc
+from api.schemas.installation.hosts import HostShown, UnreachedShown
 
 
 class Liveness(Answer):
@@ -31,7 +32,9 @@ class Readiness(Answer):
 class WorkerShown(Answer):
     """A worker process at one queue; a process that serves three queues is listed three times."""
 
-    identity: str = Field(description="process and host, as Temporal knows them", examples=["4711@host-a"])
+    identity: str = Field(
+        description="process, host and release, as Temporal knows them", examples=["4711@host-a lanista-0.1.0"]
+    )
     queue: str = Field(description="league, store, train, play or interactive", examples=["train"])
     last_seen: Utc = Field(
         description="when it last polled: every minute, or when a task ends; removed after 5 minutes"
@@ -51,7 +54,7 @@ class RayNodeShown(Answer):
     """A machine of the Ray cluster."""
 
     address: str = Field(description="its address", examples=["10.0.0.1"])
-    alive: bool = Field(description="whether Ray considers it alive")
+    alive: bool = Field(description="whether Ray considers it alive; one that left is listed for ten minutes")
     cpus: float = Field(description="its CPUs", examples=[8.0])
     memory_bytes: int = Field(description="its memory", examples=[17179869184])
     object_store_bytes: int = Field(description="its shared memory for objects", examples=[4294967296])
@@ -128,6 +131,14 @@ class System(Answer):
     ray: RayShown | None = Field(description="Ray's resources; null while no train worker answers")
     gateways: list[GatewayShown] | None = Field(
         description="gateway processes; null while no train worker answers, empty where none is set up"
+    )
+    hosts: list[HostShown] = Field(
+        description="the hosts that are known: this API's, those of workers, and Ray's nodes while a train "
+        "worker answers"
+    )
+    unreached: list[UnreachedShown] = Field(
+        description="connections that could not be made between Ray's nodes and from them to gateways, tried every "
+        "minute; empty while no train worker answers"
     )
     unknown: dict[str, str] = Field(
         description="why `workers`, `queues`, `ray` or `gateways` is null, by name",

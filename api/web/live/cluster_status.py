@@ -7,6 +7,7 @@ request that has waited for a second gets the last answer, or none and the reaso
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
@@ -21,6 +22,7 @@ from api.web.cache import Cache
 from api.web.problems import ProblemError
 from api.web.temporal.ask_worker import ask
 from api.web.temporal.unavailable import outage
+from orchestrator.clock_skew import Skew, skew_between
 from orchestrator.contracts.interactive import (
     Answer,
     GatewaysRequest,
@@ -77,6 +79,14 @@ class TaskQueues:
     queues: list[QueueSeen]
 
 
+@dataclass(frozen=True, kw_only=True)
+class RaySeen:
+    """What a train worker tells of Ray, and its clock against this process's."""
+
+    resources: RayResources
+    train_clock: Skew | None = None
+
+
 @dataclass(frozen=True)
 class Observation(Generic[Value]):
     """A value, or the reason why it is unknown."""
@@ -88,25 +98,31 @@ class Observation(Generic[Value]):
 class ClusterStatus:
     """Workers, task queues, Ray and gateways."""
 
-    def __init__(self, temporal: Client) -> None:
-        self._temporal = temporal
+    def __init__(self, temporal: Client, *, wait: float | None = None) -> None:
+        """`wait`: how long somebody who asks waits; by default a second."""
+        self._temporal, self._wait = temporal, wait
         self._task_queues = Cache[Observation[TaskQueues]](1, ttl=TTL_SECONDS)
-        self._ray = Cache[Observation[RayResources]](1, ttl=TTL_SECONDS)
+        self._ray = Cache[Observation[RaySeen]](1, ttl=TTL_SECONDS)
         self._gateways = Cache[Observation[GatewaysSeen]](1, ttl=TTL_SECONDS)
 
     async def task_queues(self) -> Observation[TaskQueues]:
         """Task queues and their workers, at most a few seconds old if Temporal answers within a second."""
-        found = await self._task_queues.get_or_stale("task_queues", self._describe_all, wait=WAIT_SECONDS)
+        found = await self._task_queues.get_or_stale("task_queues", self._describe_all, wait=self._wait or WAIT_SECONDS)
         return found or Observation(None, NOT_YET)
 
     async def ray(self) -> Observation[RayResources]:
+        """Ray's resources, as `ray_seen`."""
+        seen = await self.ray_seen()
+        return Observation(None if seen.value is None else seen.value.resources, seen.reason)
+
+    async def ray_seen(self) -> Observation[RaySeen]:
         """Ray's resources as a train worker sees them, at most a few seconds old if it answers within a second."""
-        found = await self._ray.get_or_stale("ray", self._describe_ray, wait=WAIT_SECONDS)
+        found = await self._ray.get_or_stale("ray", self._describe_ray, wait=self._wait or WAIT_SECONDS)
         return found or Observation(None, NOT_YET)
 
     async def gateways(self) -> Observation[GatewaysSeen]:
         """Gateways as a train worker sees them, at most a few seconds old if it answers within a second."""
-        found = await self._gateways.get_or_stale("gateways", self._describe_gateways, wait=WAIT_SECONDS)
+        found = await self._gateways.get_or_stale("gateways", self._describe_gateways, wait=self._wait or WAIT_SECONDS)
         return found or Observation(None, NOT_YET)
 
     async def _describe_all(self) -> Observation[TaskQueues]:
@@ -122,8 +138,15 @@ class ClusterStatus:
             )
         )
 
-    async def _describe_ray(self) -> Observation[RayResources]:
-        return await self._ask_train_worker(describe_ray, RayRequest())
+    async def _describe_ray(self) -> Observation[RaySeen]:
+        await self.task_queues()  # asked for first, so that only the question itself is timed
+        before = time.time()
+        answer = await self._ask_train_worker(describe_ray, RayRequest())
+        if answer.value is None:
+            return Observation(None, answer.reason)
+        asked_at = answer.value.asked_at
+        clock = None if asked_at is None else skew_between(before, asked_at, time.time())
+        return Observation(RaySeen(resources=answer.value, train_clock=clock))
 
     async def _describe_gateways(self) -> Observation[GatewaysSeen]:
         return await self._ask_train_worker(describe_gateways, GatewaysRequest())

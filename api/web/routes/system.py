@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
@@ -28,6 +29,7 @@ from api.web.auth.scopes import Admin, Viewer
 from api.web.auth.tokens import Principal
 from api.web.live.cluster_status import silent_workers
 from api.web.live.crew_queue import crew_queue
+from api.web.live.hosts import describe_hosts, describe_unreached
 from api.web.live.logs import PART, last_lines, log_files
 from api.web.live.progress import ProgressPoller
 from api.web.problems import ProblemError
@@ -45,13 +47,18 @@ async def system(request: Request, services: Api, principal: Viewer) -> System:
 
     The link to TensorBoard is the caller's own: it works for half a day, and until its session or token is over.
 
+    Hosts are shown with their roles, releases, clocks and problems, and connections that cannot be made between them.
     Workers, queues, Ray and gateways are at most a few seconds old; what is not known within a second is null, with the
     reason in `unknown`.
     """
     settings, cluster = services.settings, services.cluster
     links = {"tensorboard": _tensorboard(request, services, principal), "temporal": settings.temporal_ui_url}
-    readiness, task_queues, ray, gateways = await asyncio.gather(
-        request.app.state.readiness.run(), cluster.task_queues(), cluster.ray(), cluster.gateways()
+    readiness, task_queues, ray, gateways, postgres = await asyncio.gather(
+        request.app.state.readiness.run(),
+        cluster.task_queues(),
+        cluster.ray_seen(),
+        cluster.gateways(),
+        services.postgres_clock.read(),
     )
     known = task_queues.value
     at_gateways = gateways.value
@@ -67,8 +74,17 @@ async def system(request: Request, services: Api, principal: Viewer) -> System:
         links={name: url for name, url in links.items() if url},
         workers=None if known is None else [WorkerShown.model_validate(asdict(worker)) for worker in known.workers],
         queues=None if known is None else [QueueShown.model_validate(asdict(queue)) for queue in known.queues],
-        ray=None if ray.value is None else RayShown.model_validate(asdict(ray.value)),
+        ray=None if ray.value is None else RayShown.model_validate(asdict(ray.value.resources)),
         gateways=None if at_gateways is None else [_gateway(each) for each in at_gateways.gateways],
+        hosts=describe_hosts(
+            now=datetime.now(UTC),
+            api_host=socket.gethostname(),
+            release=request.app.version,
+            workers=[] if known is None else known.workers,
+            ray=ray.value,
+            postgres=postgres,
+        ),
+        unreached=describe_unreached(ray.value),
         unknown={name: reason for name, reason in reasons.items() if reason},
     )
 

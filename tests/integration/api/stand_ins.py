@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import struct
+import time
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 from temporalio import activity
@@ -31,6 +33,7 @@ from orchestrator.contracts.interactive import (
     Replay,
     ReplayedPosition,
     ReplayRequest,
+    Unreached,
     check_component,
     choose_move,
     describe_gateways,
@@ -117,7 +120,20 @@ async def describe(request: RayRequest) -> RayResources:
         object_store_available_bytes=1 << 30,
         nodes=[
             RayNode(address="10.0.0.1", alive=True, cpus=4.0, memory_bytes=8 << 30, object_store_bytes=2 << 30),
+            RayNode(
+                address="10.0.0.2",
+                alive=True,
+                cpus=4.0,
+                memory_bytes=8 << 30,
+                object_store_bytes=2 << 30,
+                host="late",
+                release=version("lanista"),
+                ahead_seconds=-60.0,
+                within_seconds=0.01,
+            ),
         ],
+        asked_at=time.time(),
+        unreached=[Unreached(source="late", target="gateway 10.0.0.9:8820", problem="Connection refused")],
     )
 
 

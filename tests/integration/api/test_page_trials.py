@@ -147,6 +147,18 @@ def test_a_trial_is_renamed_tagged_and_noted(page: Page, operator: httpx.Client)
     )
 
 
+def test_the_system_page_names_hosts_with_problems_first_and_connections_that_fail(page: Page) -> None:
+    page.goto("/system")
+    hosts = page.get_by_role("region", name="Hosts").last.locator("tbody tr")
+    expect(hosts.first).to_contain_text("late")
+    expect(hosts.first.locator(".badge")).to_have_text("problem")
+    expect(hosts.first).to_contain_text("behind Postgres'")
+    cuts = page.get_by_role("region", name="Connections that fail").locator("tbody tr")
+    expect(cuts).to_have_count(1)
+    expect(cuts).to_contain_text("gateway 10.0.0.9:8820")
+    assert serious_problems(page) == []
+
+
 def test_everything_is_found_by_keyboard(page: Page, league: ReadableLeague, operator: httpx.Client) -> None:
     name = operator.get(f"/api/v1/trials/{league.trial_id}").json()["name"]
     page.goto("/system")

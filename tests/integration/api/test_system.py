@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 
 import httpx
@@ -33,10 +34,28 @@ def test_workers_queues_and_ray_are_shown(viewer: httpx.Client) -> None:
     assert (away["address"], away["problem"], away["games"]) == ("10.0.0.2:8813", "Connection refused", [])
 
 
+def test_hosts_are_shown_with_their_parts_clocks_and_what_they_cannot_reach(viewer: httpx.Client) -> None:
+    system = viewer.get("/api/v1/system").json()
+    hosts = {host["host"]: host for host in system["hosts"]}
+    own = hosts[socket.gethostname()]
+    # the stand-ins of the workers serve from this process
+    assert own["roles"] == ["api", "store worker", "train worker"] and own["versions"] == [system["version"]]
+    assert own["problems"] == [] and abs(own["clock_ahead_seconds"]) < 5 and own["left_at"] is None
+    late = hosts["late"]
+    assert late["roles"] == ["ray node"] and late["addresses"] == ["10.0.0.2"]
+    assert abs(late["clock_ahead_seconds"] + 60) < 5 and late["clock_within_seconds"] > 0
+    (problem,) = late["problems"]
+    assert problem.startswith("its clock is ") and problem.endswith("behind Postgres'")
+    assert system["unreached"] == [
+        {"source": "late", "target": "gateway 10.0.0.9:8820", "problem": "Connection refused"}
+    ]
+
+
 def test_without_temporal_they_are_null_and_the_reason_is_said(api: Served, api_database: str, tmp_path: Path) -> None:
     with running_api(api_database, "127.0.0.1:1", tmp_path) as alone, alone.client(Scope.VIEWER) as client:
         system = client.get("/api/v1/system").json()
         assert (system["workers"], system["queues"], system["ray"], system["gateways"]) == (None, None, None, None)
+        assert [host["roles"] for host in system["hosts"]] == [["api"]] and system["unreached"] == []
         assert sorted(system["unknown"]) == ["gateways", "queues", "ray", "workers"]
         assert system["readiness"]["parts"]["temporal"]["ok"] is False
 

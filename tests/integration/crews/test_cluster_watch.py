@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 import ray
@@ -15,6 +17,7 @@ from orchestrator.storage.artifacts import ArtifactStore
 from tests.unit.training.generation_task import TASK
 from workers.activities.playing import PlayActivities
 from workers.cluster.node_check import check_result, start_check
+from workers.cluster.node_survey import NodeSurveyor
 from workers.cluster.ray_view import RayView
 from workers.cluster.watch import GIVE_WAY_AFTER_SECONDS, ClusterWatch
 from workers.crews.all_reduce import this_process
@@ -95,3 +98,19 @@ def test_a_node_reads_the_artifacts_of_its_check_and_knows_its_own_address(store
     store.discard(ref)
     assert "cannot read the artifacts" in str(check_result(start_check(node, store, ref)))
     assert ray.get(ray.remote(this_process).remote()).address == ray.nodes()[0]["NodeManagerAddress"]
+
+
+def test_a_node_tells_its_release_its_clock_and_what_it_cannot_reach(store: ArtifactStore) -> None:
+    node, surveyor = ray.get_runtime_context().get_node_id(), NodeSurveyor(store)
+    with socket.create_server(("127.0.0.1", 0)) as open_port, socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # nothing listens
+        targets = {"open": open_port.getsockname(), "closed": closed.getsockname()}
+        report = surveyor.ask(node, targets, works=True)
+        assert surveyor.ask_here(targets).unreached == report.unreached == {"closed": "Connection refused"}
+    assert report.release == version("lanista") and report.faults == ()
+    assert report.skew is not None and not report.skew.too_large, "one machine has one clock"
+
+
+def test_a_node_that_is_gone_has_a_fault_in_words(store: ArtifactStore) -> None:
+    report = NodeSurveyor(store).ask("0" * 56, {}, works=True)
+    assert report.skew is None and report.faults[0].startswith("cannot run a task: ")

@@ -17,7 +17,9 @@ from api.activities import store_activities
 from orchestrator.contracts import ActivityStub, Queue, interactive
 from orchestrator.contracts.interactive import Question
 from orchestrator.storage.artifacts import ArtifactStore
+from workers.cluster.node_survey import NodeSurveyor
 from workers.cluster.ray_view import RayView
+from workers.cluster.survey import ClusterSurvey
 from workers.cluster.watch import ClusterWatch
 from workers.settings import WorkerSettings
 from workers.worker import train_activities
@@ -56,7 +58,8 @@ def registered(tmp_path_factory: pytest.TempPathFactory) -> dict[Queue, list[Cal
     engine = create_engine("postgresql+psycopg://nobody@localhost/nowhere")
     kept = ArtifactStore(str(artifacts))
     settings = WorkerSettings(artifacts=str(artifacts), tensorboard_dir=str(artifacts))
-    served = train_activities(settings, kept, ClusterWatch(RayView(kept)))
+    watch = ClusterWatch(RayView(kept))
+    served = train_activities(settings, kept, watch, ClusterSurvey(watch, NodeSurveyor(kept)))
     store = store_activities(engine, kept)
     return {Queue.STORE: store, **{queue: activities for queue, (_, activities) in served.items()}}
 

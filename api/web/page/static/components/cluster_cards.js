@@ -2,6 +2,7 @@
 import { h } from "../core/dom.js";
 import { bytes, clock, duration, fixed, whole } from "../core/format.js";
 import { gatewayCard } from "./gateway_card.js";
+import { hostCard } from "./host_card.js";
 import { badge, card, facts, meter, missing, table } from "./widgets.js";
 
 const PURPOSES = {
@@ -20,7 +21,12 @@ const SERVED_BY = {
 };
 
 export function clusterCards(system) {
-  return [queueCard(system), h("div", { class: "grid", key: "fleet" }, workerCard(system), rayCard(system)), gatewayCard(system)];
+  return [
+    queueCard(system),
+    hostCard(system),
+    h("div", { class: "grid", key: "fleet" }, workerCard(system), rayCard(system)),
+    gatewayCard(system),
+  ];
 }
 
 function queueCard({ queues, unknown }) {
@@ -109,7 +115,7 @@ function rayCard({ ray, unknown }) {
       "Nodes",
       [
         ["Node", (node) => [h("code", {}, node.address), node.host ? ` ${node.host}` : ""]],
-        ["State", (node) => [badge(node.alive ? "alive" : "dead"), node.problem ? h("small", {}, ` ${node.problem}`) : ""]],
+        ["State", (node) => [badge(node.alive ? "alive" : "left"), node.problem ? h("small", {}, ` ${node.problem}`) : ""]],
         ["CPUs", (node) => fixed(node.cpus, 0), "number"],
         ["Memory", (node) => bytes(node.memory_bytes), "number"],
         ["Object store", (node) => bytes(node.object_store_bytes), "number"],
