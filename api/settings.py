@@ -7,7 +7,14 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from api.addresses import read_networks
-from orchestrator.settings import METRICS_ADDRESS, ImportSettings, LanistaSettings, LogSettings, TemporalSettings
+from orchestrator.settings import (
+    METRICS_ADDRESS,
+    ArtifactCacheSettings,
+    ImportSettings,
+    LanistaSettings,
+    LogSettings,
+    TemporalSettings,
+)
 
 
 def _require_postgres(value: SecretStr) -> SecretStr:
@@ -76,7 +83,7 @@ class AlertSettings(LanistaSettings):
         return self
 
 
-class StoreSettings(TemporalSettings, LogSettings, AlertSettings):
+class StoreSettings(TemporalSettings, ArtifactCacheSettings, LogSettings, AlertSettings):
     """Settings of the store worker."""
 
     database_url: DatabaseUrl = Field(

@@ -14,6 +14,7 @@ from api.settings import ApiSettings, DatabaseUrl, StoreSettings
 from lanista.given_settings import DEFAULT_HOME
 from orchestrator.settings import (
     ENV_PREFIX,
+    ArtifactCacheSettings,
     LanistaSettings,
     LogSettings,
     SettingsError,
@@ -134,6 +135,7 @@ ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
     GatewaySettings,
     LeagueGatewaySettings,
     TemporalSettings,
+    ArtifactCacheSettings,
     LogSettings,
 )
 

@@ -96,6 +96,22 @@ def allowed(info: FieldInfo) -> str:
     return f"{info.description} ({', '.join(bounds)})" if bounds else str(info.description)
 
 
+class ArtifactCacheSettings(LanistaSettings):
+    """Where the processes of one node keep what they pulled from an object store."""
+
+    artifact_cache: Path | None = Field(
+        default=None,
+        description="folder on the node's own disk for checkpoints pulled from an object store, which the node's "
+        "processes share; empty: lanista-artifacts-UID in the folder for temporary files",
+    )
+    artifact_cache_mb: int = Field(
+        default=10_000,
+        ge=0,
+        le=1 << 30,
+        description="most MB of that folder, of which those used longest ago are removed; 0: no cache",
+    )
+
+
 SHORTEST_SECRET = 32
 
 

@@ -1,7 +1,8 @@
 """Checkpoints: all the state that a generation needs to continue exactly where the last one ended.
 
 One artifact is one safetensors file whose metadata holds the rest as JSON. Never pickle; no times and no ids,
-so that equal training gives equal bytes and therefore the same hash.
+so that equal training gives equal bytes and therefore the same hash. A large one is written tensor by tensor and read
+into one piece of memory (`tensor_stream.py`).
 
     CheckpointError
     ├── UnreadableCheckpoint   not a checkpoint, or of a format this version does not know
@@ -14,7 +15,7 @@ See docs/decisions/checkpoints-and-artifacts.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,9 @@ from torch import Tensor
 
 from league.types import CheckpointRef
 from orchestrator.catalog import Component
+from orchestrator.storage import parts
 from orchestrator.storage.artifacts import ArtifactStore, unreadable
+from orchestrator.storage.parts import Block
 from orchestrator.storage.safetensors_header import (
     DEEPEST_METADATA,
     LARGEST_HEADER,
@@ -34,6 +37,7 @@ from orchestrator.storage.safetensors_header import (
     read_header,
     read_json,
 )
+from workers.tensor_stream import can_stream, stream_tensors, tensors_of
 
 KIND = "checkpoint"
 FORMAT = 2
@@ -90,13 +94,16 @@ class Checkpoint:
 
 def save(store: ArtifactStore, checkpoint: Checkpoint, *, kind: str = KIND) -> CheckpointRef:
     """Store the checkpoint; equal checkpoints give equal references."""
+    tensors = _tensors(checkpoint).values()
+    if sum(tensor.nbytes for tensor in tensors) > parts.LARGE_BYTES and can_stream(tensors):
+        return store.put_blocks(lambda: stream(checkpoint), kind=kind)
     return store.put(encode(checkpoint), kind=kind)
 
 
 def load(store: ArtifactStore, ref: CheckpointRef, *, like: Mapping[str, Tensor] | None = None) -> Checkpoint:
     """Read a checkpoint back; its weights must have the names and shapes of `like`, a module's state_dict."""
     try:
-        checkpoint = decode(store.get(ref))
+        checkpoint = decode(store.read(ref))
         if like is not None:
             check_weights(checkpoint.weights, like)
     except UnreadableCheckpoint as error:
@@ -108,11 +115,29 @@ def load(store: ArtifactStore, ref: CheckpointRef, *, like: Mapping[str, Tensor]
 
 def encode(checkpoint: Checkpoint) -> bytes:
     """The checkpoint as bytes, the same for equal checkpoints on every run."""
-    tensors: dict[str, Tensor] = {}
+    # One metadata key only: safetensors writes several in an order that changes from run to run.
+    packed = {name: _packed(tensor) for name, tensor in _tensors(checkpoint).items()}
+    return bytes(save_tensors(packed, {_METADATA: _metadata_text(checkpoint)}))
+
+
+def stream(checkpoint: Checkpoint) -> Iterator[Block]:
+    """The bytes of `encode`, piece by piece: no tensor is copied, except from another device."""
+    return stream_tensors(_tensors(checkpoint), {_METADATA: _metadata_text(checkpoint)})
+
+
+def _tensors(checkpoint: Checkpoint) -> dict[str, Tensor]:
+    return {
+        f"{section}/{name}": value
+        for section in _SECTIONS
+        for name, value in getattr(checkpoint, section).items()
+        if isinstance(value, Tensor)
+    }
+
+
+def _metadata_text(checkpoint: Checkpoint) -> str:
     scalars: dict[str, dict[str, Any]] = {}
     for section in _SECTIONS:
         state: State = getattr(checkpoint, section)
-        tensors |= {f"{section}/{name}": _packed(v) for name, v in state.items() if isinstance(v, Tensor)}
         scalars[section] = {name: v for name, v in state.items() if not isinstance(v, Tensor)}
     if scalars["weights"]:
         raise ValueError(f"weights must be tensors, these are not: {', '.join(sorted(scalars['weights']))}")
@@ -127,16 +152,15 @@ def encode(checkpoint: Checkpoint) -> bytes:
     }
     if checkpoint.raw_images:
         metadata["raw_images"] = True
-    # One metadata key only: safetensors writes several in an order that changes from run to run.
-    return bytes(save_tensors(tensors, {_METADATA: _exact_json(metadata)}))
+    return _exact_json(metadata)
 
 
-def decode(data: bytes) -> Checkpoint:
-    """The checkpoint that these bytes encode."""
+def decode(data: bytes | bytearray) -> Checkpoint:
+    """The checkpoint that these bytes encode; tensors are views of a bytearray, and copies of bytes."""
     metadata = _metadata(data)
     try:
-        tensors = load_tensors(data)
-    except SafetensorError as error:
+        tensors = tensors_of(data) if isinstance(data, bytearray) else load_tensors(data)
+    except (SafetensorError, InvalidHeader) as error:
         raise UnreadableCheckpoint(f"not a safetensors file: {error}") from error
     sections = _SECTIONS_1 if metadata["format"] == 1 else _SECTIONS
     states: dict[str, dict[str, Any]] = {name: {} for name in sections}
@@ -194,7 +218,7 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -
         raise CheckpointMismatch("weights do not fit the model: " + "; ".join(differences))
 
 
-def _metadata(data: bytes) -> dict[str, Any]:
+def _metadata(data: bytes | bytearray) -> dict[str, Any]:
     """Our JSON from the safetensors header (8-byte length, then JSON), which the safetensors reader does not expose."""
     try:
         text = read_header(data)["__metadata__"][_METADATA].encode("utf-8", "replace")

@@ -28,7 +28,7 @@ class RunFolder:
         text = yaml.safe_dump({"trial": name, **spec.to_json()}, sort_keys=False, allow_unicode=True)
         self._write(TRIAL, text.encode())
 
-    def write_checkpoint(self, player: str, data: bytes) -> None:
+    def write_checkpoint(self, player: str, data: bytes | bytearray) -> None:
         """The newest checkpoint of a player."""
         self._write(f"{player}{SUFFIX}", data)
 
@@ -45,7 +45,7 @@ class RunFolder:
     def write_evaluation(self, results: Sequence[EvaluationResult]) -> None:
         self._write(EVALUATION, json.dumps([asdict(result) for result in results], indent=2).encode())
 
-    def _write(self, name: str, data: bytes) -> None:
+    def _write(self, name: str, data: bytes | bytearray) -> None:
         part = self.path / f".{name}.{os.getpid()}"
         part.write_bytes(data)
         part.replace(self.path / name)

@@ -122,7 +122,7 @@ class Run:
         written = RunFolder(Path(folder), self.spec, self.name)
         for player in self.league.learners:
             assert player.newest.checkpoint is not None
-            written.write_checkpoint(player.name, self._store.get(player.newest.checkpoint))
+            written.write_checkpoint(player.name, self._store.read(player.newest.checkpoint))
         written.write_metrics(self.generations)
         written.write_evaluation(self.evaluation)
         return written.path
@@ -216,7 +216,7 @@ class Run:
     def _keep(self, generation: Generation) -> Generation:
         self.generations.append(generation)
         if self._folder is not None:
-            self._folder.write_checkpoint(generation.player, self._store.get(generation.checkpoint))
+            self._folder.write_checkpoint(generation.player, self._store.read(generation.checkpoint))
             self._folder.write_metrics(self.generations)
         return generation
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_durably(path: Path, data: bytes) -> None:
+def write_durably(path: Path, data: bytes | bytearray) -> None:
     """Write to a temporary name, flush to the disk, then rename: readers never see a partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # not named after the target: TensorBoard reads every file whose name contains a certain part

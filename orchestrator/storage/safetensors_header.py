@@ -26,13 +26,13 @@ class InvalidHeader(ValueError):
     """The bytes are not a safetensors file that we read."""
 
 
-def read_header(data: bytes) -> dict[str, Any]:
+def read_header(data: bytes | bytearray) -> dict[str, Any]:
     """The header: tensors by name, and `__metadata__`, whose values are text; raises InvalidHeader."""
     if len(data) < 8 or (length := struct.unpack_from("<Q", data)[0]) > len(data) - 8:
         raise InvalidHeader(f"not a safetensors file ({len(data)} bytes)")
     if length > LARGEST_HEADER:
         raise InvalidHeader(f"a header of {length} bytes is too large; at most {LARGEST_HEADER} are allowed")
-    header = read_json(data[8 : 8 + length], deepest=DEEPEST, most_tokens=_TOKENS_OF_A_TENSOR * MOST_TENSORS)
+    header = read_json(bytes(data[8 : 8 + length]), deepest=DEEPEST, most_tokens=_TOKENS_OF_A_TENSOR * MOST_TENSORS)
     if not isinstance(header, dict) or not isinstance(header.get("__metadata__", {}), dict):
         raise InvalidHeader("not a safetensors file: its header is not a mapping")
     if len(header) > MOST_TENSORS + 1:

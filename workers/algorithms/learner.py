@@ -220,20 +220,20 @@ class Learner:
 
     # State, in the checkpoint
 
-    def weights(self) -> dict[str, Tensor]:
-        """A copy of the acting network's weights and buffers."""
-        return _copied(self.model)
+    def weights(self, *, share: bool = False) -> dict[str, Tensor]:
+        """The acting network's weights and buffers: a copy, or, with `share`, the tensors that it learns with."""
+        return _tensors(self.model, share)
 
-    def state(self) -> dict[str, Any]:
+    def state(self, *, share: bool = False) -> dict[str, Any]:
         """All state beside `weights`: other networks, lagged copies, optimisers, counters."""
         found: dict[str, Any] = {}
         for name, net in self.nets.items():
             if name != POLICY:
-                found |= _below(f"nets/{name}", _copied(net))
+                found |= _below(f"nets/{name}", _tensors(net, share))
         for name, lagged in self._lagged.items():
-            found |= _below(f"lagged/{name}", _copied(lagged.module))
+            found |= _below(f"lagged/{name}", _tensors(lagged.module, share))
         for name, optimiser in self.optimisers.items():
-            found |= _below(f"optimisers/{name}", optimiser.state())
+            found |= _below(f"optimisers/{name}", optimiser.state(share=share))
         return found | _below("counters", self.counters)
 
     def load(self, weights: Mapping[str, Tensor], state: State) -> None:
@@ -316,8 +316,9 @@ class Learner:
                     lagged.follow(self.nets[net], lagged.tau)
 
 
-def _copied(net: nn.Module) -> dict[str, Tensor]:
-    return {name: tensor.detach().cpu().clone() for name, tensor in net.state_dict().items()}
+def _tensors(net: nn.Module, share: bool) -> dict[str, Tensor]:
+    found = {name: tensor.detach() for name, tensor in net.state_dict().items()}
+    return found if share else {name: tensor.cpu().clone() for name, tensor in found.items()}
 
 
 def _put(net: nn.Module, weights: Mapping[str, Tensor]) -> None:

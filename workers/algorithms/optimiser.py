@@ -108,8 +108,10 @@ class FlatAdam:
         if not factor >= 1.0:  # NaN too: it must reach the weights, where it is noticed
             self.gradient.mul_(float(factor))
 
-    def state(self) -> dict[str, Any]:
-        """Adam's moments and the number of steps."""
+    def state(self, *, share: bool = False) -> dict[str, Any]:
+        """Adam's moments and the number of steps; with `share` the moments are no copies."""
+        if share:
+            return {"mean": self._mean, "square": self._square, "updates": self.updates}
         return {"mean": self._mean.cpu().clone(), "square": self._square.cpu().clone(), "updates": self.updates}
 
     def load(self, state: Mapping[str, Any]) -> None:

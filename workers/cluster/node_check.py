@@ -42,7 +42,7 @@ def _problem_here(artifacts: str, wanted: list[CheckpointRef], release: str) -> 
     try:
         store = ArtifactStore(artifacts)
         for ref in wanted:
-            store.get(ref)
+            store.verify(ref)
     except ArtifactError as error:
         return f"cannot read the artifacts: {error}"
     return None

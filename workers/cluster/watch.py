@@ -237,7 +237,7 @@ class ClusterWatch:
 
 def _readable(store: ArtifactStore, ref: CheckpointRef) -> bool:
     try:
-        store.get(ref)
+        store.verify(ref)
     except ArtifactError:
         return False
     return True

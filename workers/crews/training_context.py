@@ -197,8 +197,9 @@ class TrainingContext:
         checkpoint = Checkpoint(
             model=self._plan.model,
             game=self._plan.game,
-            weights=self.learner.weights(),
-            learner=self.learner.state(),
+            # stored before the next gradient step, so that large models need no second copy in memory
+            weights=self.learner.weights(share=True),
+            learner=self.learner.state(share=True),
             rng={"seed": self._seed},
             steps=self._steps + further_steps,
             algorithm=None if acts_by_itself(self.algorithm) else self._made_for,

@@ -88,7 +88,7 @@ def copy_artifacts(source: ArtifactStore, target: ArtifactStore, say: Say) -> tu
     for ref in source.stored():
         count, size = count + 1, size + ref.size
         if not target.has_expected_size(ref):
-            target.put(source.get(ref), kind=ref.uri.rsplit("/", 3)[-3])
+            target.copy(ref, source)
             copied += 1
             if copied % 200 == 0:
                 say(f"{copied:,} artifacts copied")

@@ -39,7 +39,7 @@ def version_is_intact(artifacts: ArtifactStore, version: ModelVersion) -> bool:
 def checkpoint_is_intact(artifacts: ArtifactStore, checkpoint: CheckpointRef) -> bool:
     """Whether the file exists and matches the hash."""
     try:
-        artifacts.get(checkpoint)
+        artifacts.verify(checkpoint)
     except (DamagedArtifact, MissingArtifact):
         return False
     return True

@@ -33,7 +33,7 @@ def wrong_files(artifacts: ArtifactStore, referenced: dict[CheckpointRef, int]) 
     for checkpoint, versions in referenced.items():
         subject = f"checkpoint {checkpoint.sha256} of {versions} versions"
         try:
-            artifacts.get(checkpoint)
+            artifacts.verify(checkpoint)
         except MissingArtifact as error:
             yield Finding(wrong=FindingKind.ORPHANED, subject=subject, detail=str(error))
         except DamagedArtifact as error:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
+from itertools import chain
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
@@ -45,6 +47,8 @@ async def _upload_slot(request: Request, services: Api) -> AsyncIterator[None]:
         yield
 
 
+BINARY = "application/octet-stream"
+SENT_BYTES = 1 << 20
 UploadSlot = Annotated[None, Depends(_upload_slot)]
 """A parameter before `Change`, which reads the body: without a slot the body is not read."""
 
@@ -95,8 +99,9 @@ def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Respon
         version, player = get_version(session, str(version_id))
     if version.uri is None or version.sha256 is None or version.size is None:
         raise ProblemError(404, f"{player} is a bot and has no checkpoint")
+    blocks = services.artifacts.blocks(CheckpointRef(uri=version.uri, sha256=version.sha256, size=version.size))
     try:
-        data = services.artifacts.get(CheckpointRef(uri=version.uri, sha256=version.sha256, size=version.size))
+        first = next(blocks)
     except (MissingArtifact, DamagedArtifact) as error:
         words = "missing" if isinstance(error, MissingArtifact) else "damaged"
         raise ProblemError(409, f"the checkpoint of version {version_id} is {words}", sha256=version.sha256) from None
@@ -107,7 +112,18 @@ def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Respon
         "Content-Disposition": f'attachment; filename="{player}-{version.number}.safetensors"',
         "Cache-Control": "private, max-age=31536000, immutable",
     }
-    return Response(data, headers=headers, media_type="application/octet-stream")
+    if len(first) == version.size:
+        return Response(first, headers=headers, media_type=BINARY)
+    # Each block is checked before it is sent. Should a later one be damaged, the body ends before its declared length.
+    headers["Content-Length"] = str(version.size)
+    return StreamingResponse(_small(chain([first], blocks)), headers=headers, media_type=BINARY)
+
+
+def _small(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The bytes in pieces of which the server may hold some for a caller that reads slowly."""
+    for block in blocks:
+        for start in range(0, len(block), SENT_BYTES):
+            yield block[start : start + SENT_BYTES]
 
 
 @router.post(

@@ -19,6 +19,7 @@ from api.store.matches.people_games import continue_people_game, delete_expired_
 from api.store.tables import PeopleGame, Tournament, Trial
 from api.web.temporal import ask_worker as asking
 from orchestrator.contracts.interactive import MoveAnswer, Question
+from orchestrator.storage import parts
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import PLAIN, Served, running_api
 from tests.integration.api.stand_ins import position, weights_file
@@ -250,3 +251,25 @@ def test_weights_made_elsewhere_join_a_league(operator: httpx.Client, readable: 
     assert [player["name"] for player in players] == ["veteran"]
     sent = operator.get(f"/api/v1/versions/{made.json()['id']}/checkpoint")
     assert sent.content == weights_file("good") and sent.headers["etag"] == f'"{made.json()["sha256"]}"'
+
+
+def test_a_large_checkpoint_is_sent_in_blocks_and_never_with_a_damaged_one(
+    operator: httpx.Client, readable: ReadableLeague, artifacts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "LARGE_BYTES", 2_000)
+    monkeypatch.setattr(parts, "PART_BYTES", 1_000)
+    data = weights_file("good" * 600)
+    made = operator.post(
+        "/api/v1/versions", params={"trial_id": readable.trial_id, "name": "giant"}, content=data
+    ).json()
+    path = f"/api/v1/versions/{made['id']}/checkpoint"
+    sent = operator.get(path)
+    assert sent.content == data and sent.headers["content-length"] == str(len(data))
+    assert sent.headers["etag"] == f'"{made["sha256"]}"'
+    first, *_, last = sorted((artifacts / "checkpoints").rglob(f"{made['sha256']}.parts/0*"))
+    last.write_bytes(b"damaged")
+    with pytest.raises(httpx.RemoteProtocolError, match="body"):
+        operator.get(path)
+    first.unlink()
+    gone = operator.get(path)
+    assert gone.status_code == 409 and "missing" in gone.json()["detail"]

@@ -113,13 +113,13 @@ def test_only_what_the_problem_names_is_read(store: Store, monkeypatch: pytest.M
     assert opponent.checkpoint is not None
     cut_short(opponent.checkpoint)
     read: list[str] = []
-    get = store.artifacts.get
+    verify = store.artifacts.verify
 
-    def noted(ref: CheckpointRef) -> bytes:
+    def noted(ref: CheckpointRef) -> None:
         read.append(ref.sha256)
-        return get(ref)
+        verify(ref)
 
-    monkeypatch.setattr(store.artifacts, "get", noted)
+    monkeypatch.setattr(store.artifacts, "verify", noted)
     store("roll_back", rollback(plan, f"artifact {own.uri} is damaged (changed): ..."))
     assert read == [own.sha256, league.versions("main")[-3].sha256], "itself, and where it goes back to"
     verdicts = {decision.verdict for decision in league.decisions(DecisionKind.ROLLBACK)}

@@ -23,8 +23,8 @@ SLOW = Entrant(id=VersionId("slow"), bot="mcts-2000")
 def test_a_warm_host_reads_a_checkpoint_once(store: ArtifactStore, version, monkeypatch: pytest.MonkeyPatch) -> None:
     entrant = version(CONNECT_FOUR, 1)
     reads = []
-    read = ArtifactStore.get
-    monkeypatch.setattr(ArtifactStore, "get", lambda self, ref: reads.append(ref) or read(self, ref))
+    read = ArtifactStore.read
+    monkeypatch.setattr(ArtifactStore, "read", lambda self, ref: reads.append(ref) or read(self, ref))
     host = MatchHost(store.root_url)
     task = MatchTask(game=CONNECT_FOUR, entrants=(entrant, RANDOM), pairs=2, seed=1)
     assert host.play(task).games == host.play(task).games

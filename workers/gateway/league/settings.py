@@ -6,10 +6,11 @@ from typing import Self
 
 from pydantic import Field, FilePath, SecretStr, model_validator
 
+from orchestrator.settings import ArtifactCacheSettings
 from workers.gateway.settings import GatewaySettings
 
 
-class LeagueGatewaySettings(GatewaySettings):
+class LeagueGatewaySettings(GatewaySettings, ArtifactCacheSettings):
     """Settings of `lanista gateway`."""
 
     artifacts: str = Field(
