@@ -154,7 +154,8 @@ class SystemHistory(Answer):
     cpu: list[float | None] = Field(description="share of the CPUs of the API's machine in use, 0 to 1")
     memory: list[float | None] = Field(description="share of that machine's memory in use, 0 to 1")
     reserved_cpus: list[float | None] = Field(
-        description="CPUs that crews and match hosts have reserved in Ray; sampled while somebody asks for this"
+        description="CPUs that crews and match hosts have reserved in Ray; measured once a minute, and "
+        "with each sample while somebody asks for this"
     )
     queues: dict[str, list[int | None]] = Field(description="tasks that waited in each queue")
 

@@ -19,7 +19,9 @@ EVERY_SECONDS = 10.0
 SAMPLES = 360
 """An hour."""
 WATCHED_SECONDS = 60.0
-"""Ray is asked, which is work for a train worker, only while somebody has looked at the history so recently."""
+"""Ray is asked for every sample, which is work for a train worker, only while somebody has looked so recently."""
+UNWATCHED_SECONDS = 60.0
+"""Else it is asked so seldom, and the samples between repeat its answer: who looks later sees the whole hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,15 @@ class HistorySampler:
         self._cluster = cluster
         self._samples: deque[Sample] = deque(maxlen=SAMPLES)
         self._asked_at: datetime | None = None
+        self._ray_asked_at: datetime | None = None
+        self._reserved_cpus: float | None = None
 
     async def run(self) -> None:
         psutil.cpu_percent()  # the first call has nothing to compare with
         while True:
             await asyncio.sleep(EVERY_SECONDS)
             try:
-                self.add(await self._sample())
+                self.add(await self.sample(datetime.now(UTC)))
             except Exception as error:  # a part that is down must not end the history of the others
                 log.debug("no sample of the system", error=type(error).__name__)
 
@@ -54,9 +58,9 @@ class HistorySampler:
         """Keep a sample; the oldest one goes when there are too many."""
         self._samples.append(sample)
 
-    def history(self) -> SystemHistory:
+    def history(self, now: datetime | None = None) -> SystemHistory:
         """All samples, oldest first."""
-        self._asked_at = datetime.now(UTC)
+        self._asked_at = now or datetime.now(UTC)
         samples = list(self._samples)
         names = sorted({name for sample in samples for name in sample.queues})
         return SystemHistory(
@@ -68,15 +72,25 @@ class HistorySampler:
             queues={name: [sample.queues.get(name) for sample in samples] for name in names},
         )
 
-    async def _sample(self) -> Sample:
-        now = datetime.now(UTC)
+    async def sample(self, now: datetime) -> Sample:
+        """What is measured now; Ray's answer may be a minute old."""
         task_queues = (await self._cluster.task_queues()).value
-        watched = self._asked_at is not None and (now - self._asked_at).total_seconds() < WATCHED_SECONDS
-        ray = (await self._cluster.ray()).value if watched else None
         return Sample(
             at=now,
             cpu=psutil.cpu_percent() / 100,
             memory=psutil.virtual_memory().percent / 100,
-            reserved_cpus=None if ray is None else max(0.0, ray.cpus - ray.cpus_available),
+            reserved_cpus=await self._reserved(now),
             queues={} if task_queues is None else {str(queue.name): queue.backlog for queue in task_queues.queues},
         )
+
+    async def _reserved(self, now: datetime) -> float | None:
+        watched = _is_within(WATCHED_SECONDS, self._asked_at, now)
+        if watched or not _is_within(UNWATCHED_SECONDS, self._ray_asked_at, now):
+            self._ray_asked_at = now
+            ray = (await self._cluster.ray()).value
+            self._reserved_cpus = None if ray is None else max(0.0, ray.cpus - ray.cpus_available)
+        return self._reserved_cpus
+
+
+def _is_within(seconds: float, moment: datetime | None, now: datetime) -> bool:
+    return moment is not None and (now - moment).total_seconds() < seconds

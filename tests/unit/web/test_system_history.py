@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import cast
 
-from api.web.live.cluster_status import GONE_SECONDS, ClusterStatus, TaskQueues, WorkerSeen, silent_workers
+from api.web.live.cluster_status import (
+    GONE_SECONDS,
+    ClusterStatus,
+    Observation,
+    RayResources,
+    TaskQueues,
+    WorkerSeen,
+    silent_workers,
+)
 from api.web.live.system_history import SAMPLES, HistorySampler, Sample
 from orchestrator.contracts.queues import Queue
 
@@ -27,6 +38,34 @@ def test_a_queue_that_was_not_known_is_null() -> None:
     sampler.add(Sample(at=NOW, cpu=0, memory=0, queues={"train": 3}, reserved_cpus=2.0))
     history = sampler.history()
     assert history.queues == {"train": [None, 3]} and history.reserved_cpus == [None, 2.0]
+
+
+class CountingCluster:
+    """Two of eight CPUs are reserved; counts how often Ray is asked."""
+
+    asked = 0
+
+    async def task_queues(self) -> Observation[TaskQueues]:
+        return Observation(None, "down")
+
+    async def ray(self) -> Observation[RayResources]:
+        self.asked += 1
+        return Observation(cast(RayResources, SimpleNamespace(cpus=8.0, cpus_available=6.0)))
+
+
+def test_crews_are_known_for_the_time_in_which_nobody_looked() -> None:
+    cluster = CountingCluster()
+    sampler = HistorySampler(cast(ClusterStatus, cluster))
+
+    async def sample(seconds: Iterable[int]) -> None:
+        for second in seconds:
+            sampler.add(await sampler.sample(NOW + timedelta(seconds=second)))
+
+    asyncio.run(sample(range(0, 120, 10)))
+    assert cluster.asked == 2, "once a minute"
+    assert sampler.history(NOW + timedelta(seconds=120)).reserved_cpus == [2.0] * 12
+    asyncio.run(sample(range(120, 150, 10)))
+    assert cluster.asked == 5, "with every sample while somebody looks"
 
 
 def seen(**ago: float) -> TaskQueues:
