@@ -40,6 +40,9 @@ class ComparedTrial(Answer):
     rating_fit_id: str | None = Field(
         default=None, description="the fit of the ratings; those of different fits have different zeros"
     )
+    rating_zero: str | None = Field(
+        default=None, description="the version whose rating is 0 in that fit", examples=["random"]
+    )
     ratings: list[RatedPoint] = Field(
         default_factory=list, description="Bradley-Terry ratings of its first main and that one's snapshots, by steps"
     )

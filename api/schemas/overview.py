@@ -12,6 +12,7 @@ class Champion(Answer):
     """The version that the trial's gate has to beat."""
 
     version_id: str = Field(description="the version")
+    trial_id: str = Field(description="the trial that it comes from: champions belong to a project and its game")
     player: str = Field(description="its player's name", examples=["main-3"])
     number: int = Field(description="its number", examples=[0])
     alias: str = Field(description="the alias that names it", examples=["champion"])

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from api.schemas.compare import ChampionResults, ComparedTrial, Comparison, Difference
 from api.schemas.enums import MatchResult
 from api.schemas.metrics import Series
-from api.store.comparison.over_time import generation_clock, rated_line, rating_fit
+from api.store.comparison.over_time import generation_clock, rated_line, rating_fit, rating_zero
 from api.store.generations.metrics import MetricFilter, metric_series
 from api.store.players.versions import present_version
 from api.store.tables import AliasEvent, Match, ModelVersion, Player, Project, Trial
@@ -89,6 +89,7 @@ def _compared(session: Session, trial: Trial, champion: ModelVersion | None, whi
         curves=[Series.model_validate(each) for each in series],
         forked_from_trial_id=trial.forked_from_trial_id,
         rating_fit_id=fit,
+        rating_zero=None if fit is None else rating_zero(session, fit),
         ratings=[] if main is None or fit is None else rated_line(session, trial, main, fit),
         generations=[number for number, _ in clock],
         seconds=[seconds for _, seconds in clock],

@@ -9,14 +9,21 @@ from sqlalchemy.orm import Session
 
 from api.schemas.compare import RatedPoint
 from api.schemas.enums import RatingMethod
+from api.store.players.versions import version_name
 from api.store.ratings.reads import Z95, newest_fit
-from api.store.tables import Generation, ModelVersion, Player, Rating, Trial
+from api.store.tables import Generation, ModelVersion, Player, Rating, RatingFit, Trial
 
 
 def rating_fit(session: Session, trial: Trial) -> str | None:
     """The newest Bradley-Terry fit that rates the trial."""
     fit = newest_fit(session, trial.id, RatingMethod.BRADLEY_TERRY)
     return None if fit is None else str(fit["id"])
+
+
+def rating_zero(session: Session, fit_id: str) -> str | None:
+    """The version whose rating is 0 in the fit, by its name."""
+    anchor = session.get_one(RatingFit, fit_id).anchor_version_id
+    return None if anchor is None else version_name(session, anchor)
 
 
 def rated_line(session: Session, trial: Trial, player: Player, fit_id: str) -> list[RatedPoint]:

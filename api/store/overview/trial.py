@@ -43,15 +43,15 @@ def _champion(session: Session, trial: Trial) -> Champion | None:
     gate = trial.spec.get("league", {}).get("champion_gate") or {}
     name = gate.get("alias", CHAMPION)
     found = session.execute(
-        select(Alias.version_id, Alias.moved_at, Player.name, ModelVersion.number)
+        select(Alias.version_id, ModelVersion.trial_id, Alias.moved_at, Player.name, ModelVersion.number)
         .join(ModelVersion, ModelVersion.id == Alias.version_id)
         .join(Player, Player.id == ModelVersion.player_id)
         .where(Alias.project_id == trial.project_id, Alias.game == trial.game, Alias.name == name)
     ).one_or_none()
     if found is None:
         return None
-    version, moved_at, player, number = found
-    return Champion(version_id=version, player=player, number=number, alias=name, since=moved_at)
+    version, trained_in, moved_at, player, number = found
+    return Champion(version_id=version, trial_id=trained_in, player=player, number=number, alias=name, since=moved_at)
 
 
 def _gain(session: Session, trial: Trial) -> Gain | None:

@@ -60,7 +60,12 @@ def readable_league(sessions: sessionmaker[Session]) -> ReadableLeague:
         gate = _gate(session, trial, main.id, rival.id)
         matches = _rating_games(session, trial, league, main.id, rival.id)
         fit = RatingFit(
-            project_id=trial.project_id, game=trial.game, method="bradley_terry", games=4, last_match_id=matches[-1]
+            project_id=trial.project_id,
+            game=trial.game,
+            method="bradley_terry",
+            anchor_version_id=rival.id,
+            games=4,
+            last_match_id=matches[-1],
         )
         session.add(fit)
         session.flush()

@@ -37,6 +37,7 @@ def test_curves_and_champions_come_from_the_records(api: Served, operator: httpx
     steps = [point["steps"] for point in trained["ratings"]]
     assert steps and steps == sorted(set(steps)), "one rating for each number of steps"
     assert trained["rating_fit_id"] and found["trials"][1]["ratings"] == []
+    assert (trained["rating_zero"], found["trials"][1]["rating_zero"]) == ("rival v0", None)
     chosen = operator.get(COMPARE, params={"trial": [league.trial_id, other], "metric": "loss"}).json()
     assert [curve["name"] for curve in chosen["trials"][0]["curves"]] == ["loss"]
 

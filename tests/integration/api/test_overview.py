@@ -111,7 +111,7 @@ def test_the_champion_is_that_of_the_trials_own_gate(
         session.execute(update(Trial).where(Trial.id == trial.id).values(spec={**trial.spec, "league": league}))
     champion = overview(viewer, readable.trial_id)["champion"]
     assert (champion["player"], champion["number"], champion["alias"]) == ("main", 2, alias)
-    assert champion["since"].endswith("Z")
+    assert champion["since"].endswith("Z") and champion["trial_id"] == readable.trial_id
 
 
 def test_the_gain_has_the_interval_of_the_difference(

@@ -19,6 +19,7 @@ from api.store.overview.milestones import Milestone, milestones
 from api.store.overview.trial import trial_overview
 from api.store.payoffs.matrices import payoff_matrices
 from api.store.players.reads import list_players, read_version
+from api.store.players.versions import version_name
 from api.store.ratings.reads import list_ratings, newest_fit
 from api.store.tournaments.reads import TournamentFilter, list_tournaments
 from api.store.trials.failures import count_failures, list_failures
@@ -81,7 +82,11 @@ def league_report(session: Session, trial_id: str) -> LeagueReport:
     return LeagueReport(
         trial=trial,
         made_at=moment,
-        champion=None if champion is None else f"{champion.player} v{champion.number}" if own else "of another trial",
+        champion=None
+        if champion is None
+        else version_name(session, champion.version_id)
+        if own
+        else "of another trial",
         champion_since=champion.since if champion is not None and own else None,
         gain=overview.gain,
         players=players,

@@ -2,7 +2,7 @@
 import { bandedLine } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { ratingRange } from "../charts/rating_lines.js";
-import { duration, humanize } from "../core/format.js";
+import { duration, humanize, versionLabel } from "../core/format.js";
 
 const Z = 1.96;
 const axisTitle = (by) => (by === "time" ? "hours since the trial's start" : "steps of the player");
@@ -24,7 +24,15 @@ export function ratingTraces(trials, by) {
       : [],
   );
   const range = ratingRange(trials.flatMap((trial) => trial.ratings));
-  return { data, layout: { xaxis: { title: { text: axisTitle(by) }, rangemode: "tozero" }, yaxis: { title: { text: "Elo" }, range } } };
+  const title = zeroOf(trials) ? `Elo above ${zeroOf(trials)}` : "Elo, each above its own zero";
+  return { data, layout: { xaxis: { title: { text: axisTitle(by) }, rangemode: "tozero" }, yaxis: { title: { text: title }, range } } };
+}
+
+/** The version that is zero for all trials, or null where they are of different fits. */
+export function zeroOf(trials) {
+  const rated = trials.filter((trial) => trial.rating_fit_id);
+  const same = rated.every((trial) => trial.rating_fit_id === rated[0].rating_fit_id);
+  return (same && versionLabel(rated[0]?.rating_zero ?? "")) || null;
 }
 
 /** One metric of each trial's first main. */

@@ -21,7 +21,7 @@ export function nowRow({ trial, overview }, speed) {
     "ul",
     { class: "now", key: "glance", "aria-label": "Now" },
     [
-      championTile(overview.champion),
+      championTile(overview.champion, trial),
       gainTile(overview.gain),
       gateTile(overview.gates, root),
       tournamentTile(overview.tournaments, trial),
@@ -41,10 +41,11 @@ function titled(each) {
 const tile = (key, title, value, more, tone) =>
   h("li", { key, "data-tone": tone }, h("h2", {}, term(title)), h("strong", {}, value), more ? h("small", {}, more) : null);
 
-function championTile(champion) {
+function championTile(champion, trial) {
   if (!champion) return tile("champion", "Champion", "none yet", "The first candidate that passes its gate becomes champion.");
   const name = versionName(champion.player, champion.number);
-  return tile("champion", "Champion", versionLink(champion.version_id, name), `for ${since(champion.since)}`);
+  const elsewhere = champion.trial_id === trial.id ? "" : "of another trial, ";
+  return tile("champion", "Champion", versionLink(champion.version_id, name), `${elsewhere}for ${since(champion.since)}`);
 }
 
 function gainTile(gain) {
@@ -53,13 +54,13 @@ function gainTile(gain) {
   const known = gain.low !== null;
   const better = known && gain.low > 0;
   const worse = known && gain.high < 0;
-  const interval = known ? `95 %: ${signed(gain.low)} to ${signed(gain.high)}, from` : "From";
-  const verdict = better ? "it improves" : worse ? "it gets worse" : "no change that is certain";
+  const interval = known ? `95 %: ${signed(gain.low)} to ${signed(gain.high)}, at ` : "At ";
+  const verdict = better ? "it improves" : worse ? "it gets worse" : "no certain change";
   return tile(
     "gain",
     title,
     `${signed(gain.per_million_steps)} Elo per million steps`,
-    `${gain.player}: ${verdict}. ${interval} ${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
+    `${gain.player}: ${verdict}. ${interval}${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
     better ? "good" : worse ? "bad" : null,
   );
 }
@@ -114,7 +115,7 @@ function endTile(trial, speed) {
 }
 
 function problemsTile({ problems_last_hour: count, newest_problem: newest }, root) {
-  const last = newest ? `The last ${since(newest.at)} ago` : "none so far";
+  const last = newest ? `The last one ${since(newest.at)} ago` : "none so far";
   const value = h("a", { href: `${root}/problems` }, count ? `${whole(count)} in the last hour` : "none in the last hour");
   return tile("problems", "Problems", value, last, count ? "bad" : "good");
 }

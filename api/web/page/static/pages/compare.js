@@ -4,7 +4,7 @@ import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { h } from "../core/dom.js";
 import { duration, humanize, short, versionLabel } from "../core/format.js";
 import { champions } from "../components/champion_games.js";
-import { comparisonCsv, metricNames, metricTraces, ratingTraces } from "../components/comparison.js";
+import { comparisonCsv, metricNames, metricTraces, ratingTraces, zeroOf } from "../components/comparison.js";
 import { badge, card, empty, pick, table, versionLink } from "../components/widgets.js";
 import { shortValue } from "./sweep.js";
 
@@ -116,12 +116,13 @@ function sections(compared, held, context) {
                 height: 320,
                 names: 2 * compared.trials.length,
               }),
-              zeros.size > 1 &&
-                h(
-                  "p",
-                  { class: "warning" },
-                  "These ratings come from different fits, each with its own zero: compare the shapes, not the heights.",
-                ),
+              zeros.size > 1
+                ? h(
+                    "p",
+                    { class: "warning" },
+                    "These ratings come from different fits, each with its own zero: compare the shapes, not the heights.",
+                  )
+                : zeroOf(compared.trials) && h("p", { class: "quiet" }, `Zero is ${zeroOf(compared.trials)}.`),
             ]
           : h("p", { class: "quiet" }, "No rating games yet."),
       ),
@@ -182,7 +183,14 @@ function trialTable(trials, context) {
 }
 
 const forkOf = (trial, label) =>
-  trial.forked_from_trial_id ? h("small", {}, ` fork of ${label.get(trial.forked_from_trial_id) ?? "another trial"}`) : null;
+  trial.forked_from_trial_id
+    ? h(
+        "small",
+        {},
+        " fork of ",
+        h("a", { href: `/trials/${trial.forked_from_trial_id}` }, label.get(trial.forked_from_trial_id) ?? "another trial"),
+      )
+    : null;
 const ratingText = (point) =>
   !point ? "–" : `${Math.round(point.value)}${point.high === null ? "" : ` ± ${Math.round(point.high - point.value)}`}`;
 

@@ -251,7 +251,13 @@ function row(trial, champions, context) {
       "div",
       { class: "lead" },
       more ? sparkline(more.ratings, `Ratings of ${trial.name} over steps`) : null,
-      h("small", {}, "Champion ", champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : "–"),
+      h(
+        "small",
+        {},
+        "Champion ",
+        champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : "–",
+        champion && champion.trial_id !== trial.id ? " of another trial" : "",
+      ),
     ),
     trialActions(trial, context),
   );
