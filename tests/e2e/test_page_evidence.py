@@ -117,6 +117,27 @@ def test_rules_of_the_page_that_need_no_league(page: Page) -> None:
     assert page.evaluate(CYCLES) == [1, 0, 0], "one edge without evidence is no cycle, and neither are too few games"
 
 
+CYCLE = """async (id) => {
+  const { cycles } = await import("/static/charts/payoff_cards.js");
+  const square = (ahead, behind) => [[null, ahead, behind], [behind, null, ahead], [ahead, behind, null]];
+  const payoff = {
+    revision: 1, stream: "all", min_games: 8, players: ["a", "b", "c"].map((name) => ({ id, name })),
+    win_rate: square(0.7, 0.3), low: square(0.6, 0.2),
+    wins: square(70, 30), losses: square(30, 70), draws: square(0, 0),
+  };
+  document.body.prepend(cycles({ payoff }, { state: {} }));
+}"""
+
+
+def test_the_corners_of_a_cycle_lead_to_players(page: Page, league: League, stack: LocalStack) -> None:
+    player = stack.call("GET", f"/versions/{league.version}")["player_id"]
+    page.goto("/trials")
+    expect(page.locator("h1")).to_have_text("Trials")
+    page.evaluate(CYCLE, player)
+    page.locator(".triangle a", has_text="b").click()
+    expect(page).to_have_url(re.compile(f"/players/{player}$"))
+
+
 def test_the_payoff_shows_on_how_many_games_it_rests(page: Page, league: League) -> None:
     page.goto(f"/trials/{league.trial}/payoff")
     main = page.get_by_role("main")
@@ -179,6 +200,10 @@ def test_a_player_has_a_page_with_its_rating_versions_and_opponents(
     expect(page.locator("h1")).to_contain_text("main")
     page.reload()
     expect(page.get_by_role("img", name=re.compile("^Elo of main over steps"))).to_have_attribute("data-drawn", "yes")
+    expect(page.get_by_role("main")).to_contain_text("Zero is random v0")
+    page.locator("select[name=over]").select_option("time")
+    expect(page.get_by_role("img", name=re.compile("^Elo of main over time"))).to_have_attribute("data-drawn", "yes")
+    expect(page).to_have_url(re.compile("over=time"))
     expect(page.get_by_role("region", name="Versions").last.get_by_role("link").first).to_be_visible()
     expect(page.get_by_role("region", name="Opponents it does worst against").locator("tbody tr").first).to_be_visible()
     assert serious_problems(page) == []
@@ -216,12 +241,16 @@ LINES = """async () => {
     { id: "p", name: "main", role: "main" },
     { id: "s", name: "main-1", role: "historical", parent_id: "p" },
   ];
-  const rated = [["p", "v3", 30, 5], ["p", "v1", 10, 0], ["s", "s1", 20, 40], ["p", "v2", 20, 40]].map(
-    ([player_id, version_id, steps, value]) => ({ player_id, version_id, steps, value, low: -900, high: 900 }));
-  const [line] = ratingLines(rated, players, [{ version_id: "v2" }]);
+  const time = (minute) => `2030-01-01T00:0${minute}:00Z`;
+  const rated = [["p", "v3", 30, 5, 4], ["p", "v1", 10, 0, 1], ["s", "s1", 20, 40, 2], ["p", "fresh", 20, 0, 2]].map(
+    ([player_id, version_id, steps, value, minute]) =>
+      ({ player_id, version_id, steps, value, low: -900, high: 900, recorded_at: time(minute) }));
+  const reset = { player_id: "p", version_id: "fresh", created_at: time(2) };
+  const unrated = { ...reset, version_id: "unrated" };
+  const shapes = [[rated, reset], [rated.slice(0, 2), unrated], [rated, { ...reset, player_id: "q" }]];
   return [
-    line.name,
-    pieces(line.points).map((piece) => piece.map((point) => point.version_id)),
+    ...shapes.map(([points, one]) =>
+      pieces(ratingLines(points, players, [one])[0].points).map((piece) => piece.map((point) => point.version_id))),
     ratingRange(rated),
   ];
 }"""
@@ -230,10 +259,11 @@ LINES = """async () => {
 def test_the_rating_chart_breaks_at_resets_and_says_who_is_zero(page: Page, league: League) -> None:
     page.goto(f"/trials/{league.trial}?over=log")
     assert page.evaluate(LINES) == [
-        "main",
-        [["v1", "s1", "v2"], ["v3"]],
+        [["v1", "s1"], ["fresh", "v3"]],
+        [["v1"], ["v3"]],
+        [["v1", "s1", "fresh", "v3"]],
         [-50, 90],
-    ], "intervals do not set the axis, and a reset ends a line"
+    ], "intervals do not set the axis; a reset ends a line, also where neither version of it is rated"
     expect(page.get_by_role("main")).to_contain_text("Zero is random v0")
     drawn = page.get_by_role("img", name="Elo over steps")
     expect(drawn).to_have_attribute("data-drawn", "yes")

@@ -93,7 +93,7 @@ function triangle([a, b, c], payoff, games) {
     .join(", ");
   return s(
     "svg",
-    { class: "triangle", viewBox: "-60 0 340 142", role: "img", "aria-label": label },
+    { class: "triangle", viewBox: "-60 0 340 142", role: "group", "aria-label": label },
     s(
       "defs",
       {},
@@ -113,6 +113,12 @@ function triangle([a, b, c], payoff, games) {
         s("text", { x: mx + [38, 0, -38][place], y: my + [0, -6, 0][place], class: "rate" }, says),
       ];
     }),
-    corners.map(([x, y], place) => s("text", { x, y: y + [-10, 20, 20][place], class: "corner" }, names[place])),
+    corners.map(([x, y], place) =>
+      s(
+        "a",
+        { href: `/players/${payoff.players[places[place]].id}` },
+        s("text", { x, y: y + [-10, 20, 20][place], class: "corner" }, names[place]),
+      ),
+    ),
   );
 }

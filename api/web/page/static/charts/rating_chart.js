@@ -1,6 +1,6 @@
 // Ratings over steps or time: the ten best players, the rest as a band; snapshots, resets and promotions marked.
 import { bandedLine, chart, restLine } from "./line_charts.js";
-import { colour } from "./colours.js";
+import { colour, seriesColours } from "./colours.js";
 import { pieces, ratingLines, ratingRange } from "./rating_lines.js";
 import { h } from "../core/dom.js";
 import { fixed, versionName } from "../core/format.js";
@@ -9,7 +9,7 @@ import { xAxis } from "../components/chart_view.js";
 
 const MOST_BANDS = 4; // with more, strong bands would be one grey mass
 
-export function ratingChart({ ratings, players, marks, anchor }, view) {
+export function ratingChart({ ratings, players, marks, anchor }, view, label = "") {
   const lines = ratingLines(
     ratings,
     players,
@@ -22,13 +22,13 @@ export function ratingChart({ ratings, players, marks, anchor }, view) {
   return [
     chart(
       "ratings",
-      `Elo over ${view.over === "time" ? "time" : "steps"} with 95 percent bands`,
+      label || `Elo over ${view.over === "time" ? "time" : "steps"} with 95 percent bands`,
       () => ({
         data: [
           ...restBand(rest, x),
           ...shown.flatMap((line, order) => traces(line, order, x, view.smooth, shown.length > MOST_BANDS)),
           ...markers(
-            shown.flatMap((line) => line.points),
+            shown.flatMap((line, order) => line.points.map((each) => ({ ...each, tint: tintOf(order) }))),
             promoted,
             x,
           ),
@@ -50,6 +50,7 @@ export function ratingChart({ ratings, players, marks, anchor }, view) {
   ];
 }
 
+const tintOf = (order) => seriesColours()[order % seriesColours().length];
 const interval = (each) => `${fixed(each.low, 0)} to ${fixed(each.high, 0)}`;
 const says = (each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${interval(each)})<br>${each.games} games`;
 
@@ -70,10 +71,22 @@ const traces = (line, order, x, weight, faint) =>
     }).map((trace) => ({
       ...trace,
       ...(line.isFaint ? { opacity: 0.25 } : {}),
+      ...(piece.length === 1 && trace.mode !== "lines" ? { error_y: errorBar(piece[0]) } : {}),
       ...(at ? { showlegend: false } : {}),
     })),
   );
 
+/** A single point has no band: its interval is a bar. */
+const errorBar = ({ value, low, high }) => ({
+  type: "data",
+  symmetric: false,
+  array: [high === null ? 0 : high - value],
+  arrayminus: [low === null ? 0 : value - low],
+  thickness: 1.2,
+  width: 3,
+});
+
+/** In the colour of their line, with an edge that stands out. */
 function markers(points, promoted, x) {
   const kinds = [
     ["snapshot", "diamond", (each) => each.isSnapshot && !each.isReset],
@@ -92,7 +105,12 @@ function markers(points, promoted, x) {
       y: found.map((each) => each.value),
       text: found.map((each) => `${name}: ${says(each)}`),
       hovertemplate: "%{text}<extra></extra>",
-      marker: { symbol, size: symbol === "star" ? 12 : 9, color: colour("--ink") },
+      marker: {
+        symbol,
+        size: symbol === "star" ? 13 : 10,
+        color: found.map((each) => each.tint),
+        line: { color: colour("--ink"), width: 1.4 },
+      },
     }));
 }
 

@@ -2,30 +2,34 @@
 /** A line for each player: {name, id, points, best}, the best first; a snapshot belongs to its player's line. */
 export function ratingLines(ratings, players, resets = []) {
   const known = new Map(players.map((player) => [player.id, player]));
-  const wasReset = new Set(resets.map((each) => each.version_id));
   const lines = new Map();
-  for (const rating of [...ratings].sort((one, other) => one.steps - other.steps)) {
+  for (const rating of [...ratings].sort(byProgress)) {
     const player = known.get(rating.player_id);
     const id = player?.parent_id ?? rating.player_id;
     const line = lines.get(id) ?? { id, name: known.get(id)?.name ?? rating.player, points: [], best: -Infinity };
-    line.points.push({ ...rating, isSnapshot: player?.role === "historical" });
+    line.points.push({ ...rating, isSnapshot: player?.role === "historical", isReset: false });
     line.best = Math.max(line.best, rating.value);
     lines.set(id, line);
   }
-  for (const { points } of lines.values()) {
-    // a snapshot and the version that it was made of have the same steps, and were the last ones before the reset
-    const last = new Set(points.filter((point) => wasReset.has(point.version_id)).map((point) => point.steps));
-    for (const point of points) point.isReset = last.has(point.steps);
+  for (const reset of resets) {
+    const last = lines.get(reset.player_id)?.points.findLast((point) => isBefore(point, reset));
+    if (last) last.isReset = true;
   }
   return [...lines.values()].sort((one, other) => other.best - one.best);
 }
 
+const at = (text) => new Date(text).getTime();
+/** By steps; a reset keeps the steps, so what was recorded earlier comes first. */
+const byProgress = (one, other) => one.steps - other.steps || at(one.recorded_at) - at(other.recorded_at);
+/** A reset and the snapshot before it are recorded at once; the version of the reset is what the player goes on from. */
+const isBefore = (point, reset) => at(point.recorded_at) <= at(reset.created_at) && point.version_id !== reset.version_id;
+
 /** Pieces of a line between resets: after a reset a player starts anew, so no line joins the two. */
 export function pieces(points) {
   const found = [[]];
-  for (const [at, point] of points.entries()) {
+  for (const point of points) {
     found.at(-1).push(point);
-    if (point.isReset && points[at + 1]?.steps !== point.steps) found.push([]);
+    if (point.isReset) found.push([]);
   }
   return found.filter((piece) => piece.length);
 }

@@ -5,6 +5,7 @@ const MEANINGS = {
   "95 % interval": "The range in which the true value lies with 95 % confidence, given the games so far.",
   Interval: "The range in which the true win rate lies with 95 % confidence.",
   "Rating over steps": "Elo of each player's versions over the environment steps they were trained on, with 95 % bands.",
+  "Rating over time": "Elo of each player's versions over the time at which they were recorded, with 95 % bands.",
   "α-rank mass": "How often evolution among these versions would end at each: high mass is a strategy that others do not displace.",
   "Nash mass": "The mixture of versions that no other mixture beats on average: how often an optimal player would choose each.",
   "Strongest cycles": "A beats B, B beats C and C beats A, as in rock, paper, scissors: no single rating describes them.",

@@ -39,7 +39,7 @@ export function interceptLinks(go, openFile) {
     opensFile(event);
     const link = event.target.closest?.("a[href]");
     if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
-    const url = new URL(link.href);
+    const url = new URL(link.getAttribute("href"), location.href); // `href` of a link within a picture is no string
     if (url.origin !== location.origin || link.target || link.hasAttribute("download") || link.dataset.outside) return;
     event.preventDefault();
     go(url.pathname + url.search);

@@ -1,14 +1,16 @@
 // A player: rating over time, versions, best and worst opponents, games.
 import { get, getAll } from "../core/api.js";
-import { bandedLine, chart, prefetchCharts } from "../charts/line_charts.js";
+import { prefetchCharts } from "../charts/line_charts.js";
+import { ratingChart } from "../charts/rating_chart.js";
 import { h } from "../core/dom.js";
 import { fixed, humanize, newestVersion, percent, versionName, whole } from "../core/format.js";
 import { opponentsOf } from "../core/opponents.js";
 import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
-import { ratingRange } from "../charts/rating_lines.js";
+import { chartView, viewControls } from "../components/chart_view.js";
 
 const MOST_VERSIONS = 100;
+const MOST_RATINGS = 5000; // of the trial, the best first: those of a weak player come late
 const MOST_OPPONENTS = 8;
 export const enter = prefetchCharts;
 export const title = ({ player }) => player.name;
@@ -18,19 +20,31 @@ export async function load(context) {
   const player = await get(`/players/${context.parameters.player}`);
   context.state.trial = player.trial_id;
   const root = `/trials/${player.trial_id}`;
-  const [trial, players, ratings, anchor, versions, payoff, games] = await Promise.all([
+  const [trial, players, ratings, anchor, versions, payoff, games, resets, promotions] = await Promise.all([
     get(root),
     getAll(`${root}/players`),
-    getAll(`${root}/ratings`, {}, { maximum: 1000 }),
+    getAll(`${root}/ratings`, {}, { maximum: MOST_RATINGS }),
     get(`${root}/ratings`, { limit: 1 }).then(({ fit }) => (fit?.anchor_version_id ? get(`/versions/${fit.anchor_version_id}`) : null)),
     get(`${root}/versions`, { player_id: player.id, limit: MOST_VERSIONS }),
     get(`${root}/payoff`),
     get(`${root}/matches`, { player_id: player.id, limit: 25 }),
+    get(`${root}/decisions`, { limit: 200, kind: "reset", player_id: player.parent_id ?? player.id }),
+    get(`${root}/decisions`, { limit: 200, kind: "promotion" }),
   ]);
-  return { player, trial, players, ratings, anchor, versions: versions.items, payoff, games: games.items };
+  return {
+    player,
+    trial,
+    players,
+    ratings,
+    anchor,
+    versions: versions.items,
+    payoff,
+    games: games.items,
+    marks: [...resets.items, ...promotions.items],
+  };
 }
 
-export function view(data) {
+export function view(data, context) {
   const { player, trial, players, ratings, versions, games } = data;
   const parent = players.find((each) => each.id === player.parent_id);
   const snapshots = players.filter((each) => each.parent_id === player.id);
@@ -64,7 +78,7 @@ export function view(data) {
           ["Since", time(player.created_at)],
         ]),
       ),
-      card("Rating over steps", rated.length ? ratingLine(player, rated, data.anchor) : h("p", { class: "quiet" }, "No rating games yet.")),
+      ratingCard(data, rated, context),
       ...opponentCards(data),
     ),
     h("div", { key: "versions" }, card("Versions", versionTable(versions, rated, rating))),
@@ -74,35 +88,26 @@ export function view(data) {
       card(
         "Games",
         games.length
-          ? [matchTable(games), h("a", { href: `/trials/${trial.id}/matches?player=${player.id}` }, "All recorded games")]
+          ? [
+              matchTable(games, null, { player: player.id }),
+              h("a", { href: `/trials/${trial.id}/matches?player=${player.id}` }, "All recorded games"),
+            ]
           : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record their games."),
       ),
     ),
   ];
 }
 
-function ratingLine(player, rated, anchor) {
-  const zero = anchor ? versionName(anchor.player, anchor.number) : "the anchor";
-  return chart(
-    "rating",
-    `Elo of ${player.name} over steps with its 95 percent band`,
-    () => ({
-      data: bandedLine({
-        name: player.name,
-        order: 0,
-        x: rated.map((each) => each.steps),
-        y: rated.map((each) => each.value),
-        low: rated.map((each) => each.low),
-        high: rated.map((each) => each.high),
-        text: rated.map((each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo<br>${each.games} games`),
-      }),
-      layout: {
-        xaxis: { title: { text: "steps" } },
-        yaxis: { title: { text: `Elo above ${zero}` }, range: ratingRange(rated) },
-        showlegend: false,
-      },
-    }),
-    [rated.map((each) => `${each.version_id} ${each.value}`).join()],
+/** The chart of the trial's page, of this player and its snapshots alone: broken at resets, promotions marked. */
+function ratingCard({ player, players, anchor, marks }, rated, context) {
+  const look = chartView(context.query);
+  const heading = `Rating over ${look.over === "time" ? "time" : "steps"}`;
+  if (!rated.length) return card(heading, h("p", { class: "quiet" }, "No rating games yet."));
+  const own = `Elo of ${player.name} over ${look.over === "time" ? "time" : "steps"} with its 95 percent band`;
+  return card(
+    heading,
+    h("div", { class: "filters" }, viewControls(look, context, 1)),
+    ratingChart({ ratings: rated, players, marks, anchor }, look, own),
   );
 }
 
@@ -148,7 +153,7 @@ function versionTable(versions, rated, rating) {
   const known = new Set(own.map((each) => each.id));
   const frozen = rated
     .filter((each) => !known.has(each.version_id))
-    .map((each) => ({ id: each.version_id, name: versionName(each.player, each.number), steps: each.steps, at: null }));
+    .map((each) => ({ id: each.version_id, name: versionName(each.player, each.number), steps: each.steps, at: each.recorded_at }));
   const elo = (each) => rating.get(each.id);
   return table(
     "Versions",
