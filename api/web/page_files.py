@@ -25,6 +25,7 @@ SEGMENTS = (
     "players",
     "versions",
     "matches",
+    "people-games",
     "play",
     "system",
     "tensorboard",

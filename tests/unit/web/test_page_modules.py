@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from api.web.page_files import SEGMENTS
+
 PAGE = Path(__file__).parents[3] / "api/web/page"
 STATIC = PAGE / "static"
 MODULES = sorted(STATIC.rglob("*.js"))
@@ -29,6 +31,11 @@ def test_the_document_names_files_that_exist() -> None:
     assert {path for path in named if path.endswith(".css")} == {
         str(path.relative_to(STATIC)) for path in STATIC.rglob("*.css")
     }
+
+
+def test_the_server_knows_every_address_of_the_page() -> None:
+    routes = {address.split("/")[1] for address, _ in ROUTE.findall((STATIC / "app.js").read_text())}
+    assert routes - set(SEGMENTS) == set(), "such an address would be answered with 404 when it is loaded again"
 
 
 def test_every_page_has_a_route_and_every_route_a_page() -> None:
