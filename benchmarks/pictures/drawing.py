@@ -21,7 +21,7 @@ SHEET_COLUMNS = {1440: 3, 390: 6}
 TILE = {1440: 500, 390: 250}
 """The width of a picture on a contact sheet."""
 TILE_HEIGHT = 900
-PATIENCE_MS = 30_000
+PATIENCE_MS = 120_000
 
 FAULTS = """() => {
   const MEANT = ".unseen, .skip, .line-numbers, .happenings, svg, .js-plotly-plot";

@@ -260,14 +260,13 @@ def _knockout(connection: psycopg.Connection, league: LargeLeague) -> str:
         " SELECT %s, n - 1, version, 'player-' || n FROM roster WHERE n <= %s",
         (row[0], KNOCKOUT),
     )
-    field, number = list(range(KNOCKOUT)), 1
+    field, number = list(range(KNOCKOUT)), 0
     while len(field) > 1:
-        half = len(field) // 2
-        for pair, (first, second) in enumerate(zip(field[:half], reversed(field[half:]), strict=True)):
+        for pair, (first, second) in enumerate(zip(field[::2], field[1::2], strict=True)):
             connection.execute(
                 "INSERT INTO pairings (tournament_id, round, pair, first, second, games, seed, status, played_at,"
                 " wins, draws, losses) VALUES (%s, %s, %s, %s, %s, 8, 1, 'played', now(), 5, 1, 2)",
                 (row[0], number, pair, first, second),
             )
-        field, number = field[:half], number + 1
+        field, number = field[::2], number + 1
     return str(row[0])

@@ -10,7 +10,7 @@ export function failureTable(trial, failures) {
     [
       ["When", (each) => [time(each.at), h("br"), h("small", {}, `${since(each.at)} ago`)]],
       ["Player", (each) => (each.player_id ? h("a", { href: `${root}?player=${each.player_id}` }, each.player ?? "–") : "–")],
-      ["What happened", (each) => sentence(each), "long"],
+      ["What happened", (each) => sentence(trial, each), "long"],
       ["Attempts", (each) => whole(each.attempts), "number"],
       ["Lost steps", (each) => whole(each.lost_steps), "number"],
     ],
@@ -19,12 +19,13 @@ export function failureTable(trial, failures) {
   );
 }
 
-function sentence(failure) {
+function sentence(trial, failure) {
   const { message, trace } = messageAndTrace(failure.text);
-  const tournament = failure.tournament_id;
+  const { tournament_id: tournament, gate_id: gate } = failure;
   return [
     eventText(message, { type: "", payload: failure, trial_id: null }),
     tournament ? [" (", h("a", { href: `/tournaments/${tournament}` }, "the tournament"), ")"] : null,
+    gate ? [" (", h("a", { href: `/trials/${trial.id}/promotions?gate=${gate}` }, "the gate"), ")"] : null,
     trace ? h("details", {}, h("summary", {}, "Traceback"), h("pre", { tabindex: 0 }, trace)) : null,
   ];
 }

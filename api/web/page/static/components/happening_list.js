@@ -1,6 +1,6 @@
 // What happens in a trial, newest first, in rows of equal height: a new event changes texts and moves nothing.
 import { h } from "../core/dom.js";
-import { clock, messageAndTrace } from "../core/format.js";
+import { messageAndTrace, moment } from "../core/format.js";
 import { eventText } from "./widgets.js";
 
 /** Rows have no keys on purpose: the first row shows the newest event, whichever that is. */
@@ -17,7 +17,7 @@ function row(event, trial, players) {
   return h(
     "li",
     { class: event.level, title: message },
-    h("time", { datetime: event.created_at }, clock(event.created_at)),
+    h("time", { datetime: event.created_at }, moment(event.created_at)),
     h("span", {}, eventText(message, event, players)),
     trace ? h("a", { href: `/trials/${trial.id}/problems` }, "traceback") : null,
   );

@@ -5,9 +5,10 @@ import { badge, table, time, versionLink } from "./widgets.js";
 
 const OTHER_WAY = { win: "loss", loss: "win", draw: "draw" };
 
-/** Recorded games. With `version` each row is from the side of that version; `compared`: with a link to their head to head. */
-export function matchTable(matches, version = null, { compared = true } = {}) {
-  const seen = matches.map((match) => (version && match.version_id !== version ? turned(match) : match));
+/** Recorded games. With `version` or `player` each row is from that side; `compared`: with a link to their head to head. */
+export function matchTable(matches, version = null, { compared = true, player = null } = {}) {
+  const isOther = (match) => (version && match.version_id !== version) || (player && match.player_id !== player);
+  const seen = matches.map((match) => (isOther(match) ? turned(match) : match));
   return table(
     "Recorded games",
     [

@@ -5,7 +5,7 @@ import { bar, facts, time, versionLink } from "./widgets.js";
 
 export const OVER = ["stopped", "completed", "failed"];
 export const LEARNS = ["main", "main_exploiter", "league_exploiter"];
-const MOST = 12; // generations under way that are shown
+const MOST = 6; // generations under way that are shown, always as many, so that nothing moves
 
 export function standing({ trial, overview, players, ratings }) {
   const { champion } = overview;
@@ -43,13 +43,14 @@ export function underWay(learning, { state }) {
   const working = (player) => (live.get(player.id)?.steps ? 0 : live.has(player.id) ? 1 : 2);
   const shown = learning.length > MOST ? [...learning].sort((a, b) => working(a) - working(b)).slice(0, MOST) : learning;
   const left = learning.length - shown.length;
+  const atWork = learning.filter((player) => working(player) === 0).length;
   return [
     h(
       "ul",
       { class: "underway" },
       shown.map((player) => generation(player, live.get(player.id))),
     ),
-    left ? h("p", { class: "quiet" }, `and ${whole(left)} more learning players`) : null,
+    left ? h("p", { class: "quiet" }, `and ${whole(left)} more learning players; ${whole(atWork)} of all are at work`) : null,
   ];
 }
 
@@ -58,7 +59,12 @@ function generation(player, now) {
   return h(
     "li",
     { key: player.id },
-    h("div", { class: "title" }, h("strong", {}, player.name), h("small", {}, humanize(player.role))),
+    h(
+      "div",
+      { class: "title" },
+      h("strong", {}, h("a", { href: `/players/${player.id}` }, player.name)),
+      h("small", {}, humanize(player.role)),
+    ),
     bar(steps ?? 0, target ?? 1, `${player.name}: generation under way`),
     h(
       "small",

@@ -24,6 +24,8 @@ export function waitingCard(queues, trials, sharing) {
 const waits = (sharing) => sharing.trials.some((each) => each.waiting.length);
 const entry = (trial, text) => h("li", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), `: ${text}`);
 
+const whoWaits = ({ player_id: id, player, reason }) => [h("a", { href: `/players/${id}` }, player), ` waits for ${reason}`];
+
 /** Who waits for whom: one row for each trial that trains. */
 function shares({ trials, not_asked: left }) {
   return [
@@ -41,7 +43,7 @@ function shares({ trials, not_asked: left }) {
           "number",
         ],
         ["Behind", (each) => each.behind.join(", ") || "–"],
-        ["For", (each) => (each.waiting.length ? `${each.waiting[0].player} waits for ${each.waiting[0].reason}` : "–"), "long"],
+        ["For", (each) => (each.waiting.length ? whoWaits(each.waiting[0]) : "–"), "long"],
       ],
       trials,
       (each) => each.trial_id,

@@ -1,7 +1,7 @@
 // Whether the page is up to date: the event stream, and the parts of the installation that do not work.
 import { get, session } from "./api.js";
 import { h, patchChildren } from "./dom.js";
-import { clock } from "./format.js";
+import { moment } from "./format.js";
 
 const EVERY_MS = 10_000;
 const known = { connected: null, staleSince: null, silent: [] };
@@ -50,7 +50,7 @@ function show() {
 
 function text() {
   if (known.connected === null) return [];
-  if (!known.connected) return `○ stale since ${clock(known.staleSince).slice(0, 5)}, reconnecting …`;
+  if (!known.connected) return `○ stale since ${moment(known.staleSince).replace(/:\d\d$/, "")}, reconnecting …`;
   if (!known.silent.length) return "● live";
   const names = known.silent.map((part) => part.name).join(", ");
   const title = known.silent.map((part) => `${part.name}: ${part.problem}`).join("\n");

@@ -3,6 +3,7 @@ const LOCALE = "en-GB";
 const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const DATE = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short" });
 const DAY = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 
 export const whole = (value) => (value === null || value === undefined ? "–" : WHOLE.format(value));
@@ -13,6 +14,9 @@ export const signed = (value, digits = 0) =>
   value === null || value === undefined ? "–" : `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}`;
 export const clock = (text) => CLOCK.format(new Date(text));
 export const day = (text) => (text ? DAY.format(new Date(text)) : "–");
+/** The time of today, and of another day its date as well: a page stays open for days. */
+export const moment = (text) =>
+  new Date(text).toDateString() === new Date().toDateString() ? clock(text) : `${DATE.format(new Date(text))}, ${clock(text).slice(0, 5)}`;
 export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function duration(seconds) {

@@ -16,14 +16,17 @@ export async function load({ parameters: { version, opponent }, state }) {
   const between = `/versions/${version}/against/${opponent}`;
   const [one, other, results] = await Promise.all([get(`/versions/${version}`), get(`/versions/${opponent}`), get(between)]);
   state.trials = [one.trial_id, other.trial_id];
-  const games = await get(`/trials/${one.trial_id}/matches`, {
-    player_id: one.player_id,
-    opponent_id: other.player_id,
-    version_id: one.id,
-    limit: 50,
-  });
+  const [trial, games] = await Promise.all([
+    get(`/trials/${one.trial_id}`),
+    get(`/trials/${one.trial_id}/matches`, {
+      player_id: one.player_id,
+      opponent_id: other.player_id,
+      version_id: one.id,
+      limit: 50,
+    }),
+  ]);
   const isTheirs = (match) => [match.version_id, match.opponent_version_id].includes(other.id);
-  return { one, other, results, games: games.items.filter(isTheirs), names: await readNames(between, results.openings, state) };
+  return { one, other, trial, results, games: games.items.filter(isTheirs), names: await readNames(between, results.openings, state) };
 }
 
 /** What people call the moves of each opening; those that are not known yet are asked for, and numbers do where nobody answers. */
@@ -36,7 +39,7 @@ async function readNames(path, openings, state) {
   return state.names;
 }
 
-export function view({ one, other, results, games, names }) {
+export function view({ one, other, trial, results, games, names }) {
   const { total, seats, openings } = results;
   return [
     h(
@@ -50,6 +53,8 @@ export function view({ one, other, results, games, names }) {
           { class: "crumbs" },
           h("a", { href: "/trials" }, "Trials"),
           " / ",
+          h("a", { href: `/trials/${one.trial_id}` }, trial.name),
+          " / ",
           h("a", { href: `/players/${one.player_id}` }, one.player),
         ),
         h("h1", {}, versionLink(one.id, nameOf(one)), " against ", versionLink(other.id, nameOf(other))),
@@ -60,7 +65,7 @@ export function view({ one, other, results, games, names }) {
     total.games
       ? h(
           "div",
-          { class: "grid", key: "grid" },
+          { key: "results" },
           card(
             "By seat",
             scores("Results by seat", ["Seat", (each) => each.seat], seats, (each) => each.seat),

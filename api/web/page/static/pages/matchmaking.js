@@ -128,10 +128,10 @@ function why(decision, names, from, power) {
   const name = (id) => names.get(id)?.name ?? id.slice(0, 8);
   return h(
     "div",
-    { class: "beside", key: "why" },
+    { key: "why" }, // the formulas need the whole width
     h(
       "div",
-      {},
+      { key: "opponents" },
       card(
         "Opponents",
         table(
@@ -164,12 +164,12 @@ function why(decision, names, from, power) {
     ),
     h(
       "div",
-      {},
+      { class: "grid", key: "decision" },
       card(
         "Decision",
         facts([
           ["Rule", humanize(decision.verdict)],
-          ["Reason", decision.reason],
+          ["Reason", humanize(decision.reason)],
           ["Generation", `${decision.generation}, attempt ${decision.attempt}`],
           ["Payoff used", evidence.payoff_revision === undefined ? null : `as of commit ${evidence.payoff_revision}`],
           ["Trained from", from ? versionLink(from.id, versionName(from.player, from.number)) : null],
@@ -183,7 +183,12 @@ function why(decision, names, from, power) {
           "Branches and their mass",
         ),
       ),
-      h("details", { class: "card" }, h("summary", {}, "Full record"), h("pre", { tabindex: 0 }, JSON.stringify(evidence, null, 2))),
+    ),
+    h(
+      "details",
+      { class: "card", key: "record" },
+      h("summary", {}, "Full record"),
+      h("pre", { tabindex: 0 }, JSON.stringify(evidence, null, 2)),
     ),
   );
 }

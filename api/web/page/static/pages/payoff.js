@@ -111,6 +111,7 @@ function map(data, context) {
   });
 }
 
+const playerLink = (id, name) => h("a", { href: `/players/${id}` }, name);
 const gamesOf = (payoff, row, column) => payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column];
 
 /** Too few games to say anything; older games may have lost their weight, and then the interval is everything. */
@@ -183,7 +184,7 @@ function cell({ payoff, games, trial }, context) {
     h(
       "div",
       { class: "title" },
-      h("h2", {}, h("a", { href: `/players/${one.id}` }, one.name), " against ", h("a", { href: `/players/${other.id}` }, other.name)),
+      h("h2", {}, playerLink(one.id, one.name), " against ", playerLink(other.id, other.name)),
       h("button", { class: "plain", onclick: () => context.setQuery({ row: "", column: "" }) }, "Close"),
     ),
     h(
@@ -222,9 +223,9 @@ function mixedTeams(lineups) {
     table(
       "Mixed teams",
       [
-        ["Team", (each) => each.lineup.join(" + ")],
+        ["Team", (each) => each.lineup.map((name, seat) => [seat ? " + " : "", playerLink(each.lineup_ids[seat], name)])],
         ["As", (each) => `team ${each.seat}`],
-        ["Opponent", (each) => each.opponent ?? "–"],
+        ["Opponent", (each) => (each.opponent ? playerLink(each.opponent_id, each.opponent) : "–")],
         ["Win rate", (each) => (each.win_rate === null ? "–" : percent(each.win_rate, 1)), "number"],
         ["Interval", (each) => (each.win_rate === null ? "–" : `${percent(each.low)} to ${percent(each.high)}`), "number"],
         ["Mean return", (each) => (each.mean_return === null ? "–" : signed(each.mean_return, 2)), "number"],

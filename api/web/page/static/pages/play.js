@@ -214,9 +214,9 @@ const moveForm = (game, context) =>
 /** What the person's team has earned. */
 const earned = (game) => teamReturns(game.position)[teamOf(game.position, game.seat)];
 
-/** Seats by the order of moves, or by number once a game has shown that there are more than two. */
+/** Seats by the order of moves, or by number once a game has shown that there are more than two or that all choose at once. */
 function seatChoices(game) {
-  if ((game?.position.returns.length ?? 2) <= 2)
+  if ((game?.position.returns.length ?? 2) <= 2 && !game?.position.simultaneous)
     return [
       ["0", "first"],
       ["1", "second"],

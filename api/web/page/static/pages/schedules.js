@@ -45,7 +45,7 @@ export function view({ schedules, trials }, context) {
       ? h(
           "ul",
           { class: "trials", key: "list" },
-          schedules.map((each) => shown(each, context)),
+          schedules.map((each) => shown(each, trials, context)),
         )
       : empty(
           "No schedules",
@@ -56,7 +56,8 @@ export function view({ schedules, trials }, context) {
   ];
 }
 
-function shown(schedule, context) {
+function shown(schedule, trials, context) {
+  const trial = trials.find((each) => each.project === schedule.project && each.name === schedule.tournament.trial);
   const order = (name, action, kind = "plain") =>
     h("button", { class: kind, "aria-label": `${name} ${schedule.name}`, onclick: () => action(schedule, context) }, name);
   return h(
@@ -78,7 +79,8 @@ function shown(schedule, context) {
     facts([
       ["When", schedule.cron ? [h("code", {}, schedule.cron), ` (${schedule.time_zone})`] : `every ${duration(schedule.every_seconds)}`],
       ["Next", schedule.paused ? "paused" : schedule.next?.length ? time(schedule.next[0]) : "–"],
-      ["Project", schedule.project],
+      ["Project", h("a", { href: `/trials?project=${encodeURIComponent(schedule.project)}` }, schedule.project)],
+      ["Trial", trial ? h("a", { href: `/trials/${trial.id}` }, trial.name) : schedule.tournament.trial],
       ["Tournament", `${humanize(schedule.tournament.format ?? "")} of ${(schedule.tournament.entrants ?? []).join(", ")}`],
       ["If one is still running", humanize(schedule.overlap)],
       [

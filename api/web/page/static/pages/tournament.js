@@ -68,7 +68,7 @@ export function view({ tournament, pairings, report }, context) {
       bar(tournament.pairings_played, tournament.pairings_known, "Pairings played"),
       h("small", {}, `${whole(tournament.pairings_played)} of ${whole(tournament.pairings_known)} pairings played`),
     ),
-    standings.length && report.games ? h("p", { key: "leads", class: "leads" }, leads(report)) : null,
+    standings.length && report.games ? h("p", { key: "leads", class: "leads" }, winner(tournament, standings), leads(report)) : null,
     standings.length && report.games
       ? h(
           "div",
@@ -81,6 +81,12 @@ export function view({ tournament, pairings, report }, context) {
       : empty("No standings yet", `Shown after the first pairing. ${standings.length} entrants wait for their games.`),
     h("div", { key: "rounds" }, card(tournament.format === "knockout" ? "Bracket" : "Rounds", rounds(pairings, tournament, standings))),
   ];
+}
+
+/** Who won a knockout: the ratings, of which the next sentence speaks, need not agree. */
+function winner({ format, status }, [first, second]) {
+  if (format !== "knockout" || status !== "completed" || first.rank !== 1 || second?.rank === 1) return null;
+  return [versionLink(first.version_id, versionLabel(first.label)), " won the final. "];
 }
 
 /** Who leads, and by how much; a name stays as it is written, also where it begins the sentence. */
