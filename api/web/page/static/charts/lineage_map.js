@@ -28,7 +28,7 @@ class Drawing {
     this.range = [Math.min(...xs), Math.max(...xs)];
     if (this.range[0] === this.range[1]) this.range[1] += 1;
     this.view = this.goesOn ? before.view : this.range;
-    this.pitch = this.lanes.length > TIDY_LANES ? 12 : 46;
+    this.pitch = this.lanes.length > TIDY_LANES ? 16 : 46;
     [this.ink, this.quiet, this.line] = ["--ink", "--quiet", "--line"].map(colour);
     this.tints = seriesColours();
     this.seen = this.nodes.map((_, place) => place);

@@ -80,23 +80,25 @@ export function view(data, context) {
       { key: "table" },
       card(
         "Snapshots, resets, copies and forks",
-        table(
-          "Snapshots, resets, copies and forks",
-          [
-            ["Version", (version) => versionLink(version.id, versionName(version.player, version.number))],
-            ["Origin", (version) => humanize(version.origin)],
-            ["Steps", (version) => short(version.steps), "number"],
-            ["Commit", (version) => version.commit, "number"],
+        !shown.length && h("p", { class: "quiet" }, "None among the versions that are drawn."),
+        shown.length > 0 &&
+          table(
+            "Snapshots, resets, copies and forks",
             [
-              "Parent",
-              (version) => (version.parent_id ? versionLink(version.parent_id, names.get(version.parent_id) ?? elsewhere(version)) : "–"),
+              ["Version", (version) => versionLink(version.id, versionName(version.player, version.number))],
+              ["Origin", (version) => humanize(version.origin)],
+              ["Steps", (version) => short(version.steps), "number"],
+              ["Commit", (version) => version.commit, "number"],
+              [
+                "Parent",
+                (version) => (version.parent_id ? versionLink(version.parent_id, names.get(version.parent_id) ?? elsewhere(version)) : "–"),
+              ],
+              ["Size", (version) => bytes(version.size), "number"],
+              ["When", (version) => time(version.created_at)],
             ],
-            ["Size", (version) => bytes(version.size), "number"],
-            ["When", (version) => time(version.created_at)],
-          ],
-          shown,
-          (version) => version.id,
-        ),
+            shown,
+            (version) => version.id,
+          ),
         shown.length < marked.length &&
           h(
             "button",
