@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
@@ -24,22 +24,43 @@ class Line:
 
     name: str
     points: list[Record]
+    ends: set[str] = field(default_factory=set)
+    """Versions after which the player was reset: no line joins them to what follows."""
+
+    @property
+    def pieces(self) -> list[list[Record]]:
+        found: list[list[Record]] = [[]]
+        for point in self.points:
+            found[-1].append(point)
+            if point["version_id"] in self.ends:
+                found.append([])
+        return [piece for piece in found if piece]
 
     @property
     def best(self) -> float:
         return max(float(point["value"]) for point in self.points)
 
 
-def rating_lines(ratings: Sequence[Record], players: Sequence[Record]) -> list[Line]:
-    """A line for each player, the best first; a snapshot belongs to the line of its parent."""
+def rating_lines(ratings: Sequence[Record], players: Sequence[Record], resets: Sequence[Record] = ()) -> list[Line]:
+    """A line for each player, the best first, broken at resets; a snapshot belongs to the line of its parent."""
     known = {player["id"]: player for player in players}
     lines: dict[str, Line] = {}
-    for rating in sorted(ratings, key=lambda each: (each["steps"], each["version_id"])):
+    for rating in sorted(ratings, key=lambda each: (each["steps"], each["recorded_at"])):
         player = known.get(rating["player_id"])
         line_id = str((player or {}).get("parent_id") or rating["player_id"])
         name = str(known[line_id]["name"] if line_id in known else rating["player"])
         lines.setdefault(line_id, Line(name=name, points=[])).points.append(rating)
+    for reset in resets:
+        line = lines.get(str(reset["player_id"]))
+        before = [point["version_id"] for point in line.points if _is_before(point, reset)] if line else []
+        if line and before:
+            line.ends.add(before[-1])
     return sorted(lines.values(), key=lambda line: -line.best)
+
+
+def _is_before(point: Record, reset: Record) -> bool:
+    """A reset and the snapshot before it are recorded at once; what the reset made is what the player goes on from."""
+    return bool(point["recorded_at"] <= reset["created_at"] and point["version_id"] != reset["version_id"])
 
 
 def rating_chart(lines: Sequence[Line]) -> Markup:
@@ -68,19 +89,23 @@ def rating_chart(lines: Sequence[Line]) -> Markup:
 
 
 def _drawn(line: Line, number: int, at: Callable[[float, float], str]) -> str:
-    known = [point for point in line.points if point["low"] is not None and point["high"] is not None]
+    return "".join(_piece(line.name, piece, number, at) for piece in line.pieces)
+
+
+def _piece(name: str, points: Sequence[Record], number: int, at: Callable[[float, float], str]) -> str:
+    known = [point for point in points if point["low"] is not None and point["high"] is not None]
     band = ""
     if len(known) > 1:
         upper = [at(point["steps"], point["high"]) for point in known]
         lower = [at(point["steps"], point["low"]) for point in reversed(known)]
         band = f'<polygon class="band c{number}" points="{" ".join(upper + lower)}"/>'
-    places = [at(point["steps"], point["value"]) for point in line.points]
+    places = [at(point["steps"], point["value"]) for point in points]
     path = f'<polyline class="line c{number}" points="{" ".join(places)}"/>' if len(places) > 1 else ""
     dots = "".join(
         '<circle class="dot c{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>'.format(
-            number, *place.split(","), escape(f"{line.name} at {short(point['steps'])} steps: {point['value']:.0f}")
+            number, *place.split(","), escape(f"{name} at {short(point['steps'])} steps: {point['value']:.0f}")
         )
-        for place, point in zip(places, line.points, strict=True)
+        for place, point in zip(places, points, strict=True)
     )
     return band + path + dots
 

@@ -13,6 +13,7 @@ from api.alerts.redaction import redacted
 from api.schemas.enums import RatingMethod, TournamentStatus
 from api.schemas.overview import Gain
 from api.store.core.clock import now
+from api.store.core.decisions import DecisionFilter, list_decisions
 from api.store.core.engine import Session
 from api.store.core.records import Record
 from api.store.overview.milestones import Milestone, milestones
@@ -24,12 +25,13 @@ from api.store.ratings.reads import list_ratings, newest_fit
 from api.store.tournaments.reads import TournamentFilter, list_tournaments
 from api.store.trials.failures import count_failures, list_failures
 from api.store.trials.reads import get_trial, read_trial
-from league.types import Stream
+from league.types import DecisionKind, Stream
 from league.validation import Floats
 from orchestrator.spec import TrialSpec
 
 MOST_PLAYERS = 500
 MOST_RATINGS = 5_000
+MOST_RESETS = 1_000
 MOST_TOLD = 40
 MOST_TOURNAMENTS = 20
 MOST_IN_MAP = 40
@@ -58,6 +60,7 @@ class LeagueReport:
     gain: Gain | None
     players: list[Record]
     ratings: list[Record]
+    resets: list[Record]
     rated_games: int
     anchor: str | None
     payoff: PayoffMap
@@ -91,6 +94,7 @@ def league_report(session: Session, trial_id: str) -> LeagueReport:
         gain=overview.gain,
         players=players,
         ratings=ratings,
+        resets=_resets(session, trial_id),
         rated_games=0 if fit is None else fit["games"],
         anchor=_anchor(fit, ratings),
         payoff=_payoff(session, trial_id, trial["spec"], ratings),
@@ -100,6 +104,13 @@ def league_report(session: Session, trial_id: str) -> LeagueReport:
         newest_problems=[(each.at, redacted(each.text)) for each in list_failures(session, trial_id, limit=10)],
         spec=yaml.safe_dump(trial["spec"], sort_keys=False, allow_unicode=True, width=100),
     )
+
+
+def _resets(session: Session, trial_id: str) -> list[Record]:
+    found = list_decisions(
+        session, trial_id, DecisionFilter(kinds=(DecisionKind.RESET,)), before=None, limit=MOST_RESETS
+    )
+    return [each for each in found if each["verdict"] == DecisionKind.RESET]
 
 
 def _anchor(fit: Record | None, ratings: list[Record]) -> str | None:

@@ -17,7 +17,7 @@ SHOWN_PLAYERS = 100
 
 def league_html(report: LeagueReport, *, shared_until: datetime | None = None) -> str:
     """The file; `shared_until`: it is shown by a link that ends then."""
-    lines = rating_lines(report.ratings, report.players)
+    lines = rating_lines(report.ratings, report.players, report.resets)
     best: dict[str, Record] = {}
     for rating in report.ratings:
         best.setdefault(rating["player_id"], rating)
