@@ -6,7 +6,7 @@ from pydantic import Field, FilePath, SecretStr, field_validator
 
 from orchestrator.settings import METRICS_ADDRESS, ArtifactCacheSettings, ImportSettings, LogSettings, TemporalSettings
 from workers.cluster.labels import LABELS
-from workers.gateway.league.access import GatewayAccess, parse_addresses
+from workers.gateway.league.access import GatewayAccess, key_parts, parse_addresses
 from workers.gateway.league.tls import trusting
 
 ADDRESSES = r"^(\s*[^\s,/]+:\d{1,5}\s*(,|$))*$"
@@ -82,6 +82,13 @@ class WorkerSettings(TemporalSettings, ImportSettings, ArtifactCacheSettings, Lo
         description="ip:port where the train worker serves the Temporal SDK's metrics to Prometheus; empty: not served",
     )
     interactive_slots: int = Field(default=4, ge=1, le=1024, description="interactive answers under way at once")
+
+    @field_validator("gateway_control_key")
+    @classmethod
+    def _no_key_is_empty(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            key_parts(value.get_secret_value())
+        return value
 
     @field_validator("gateway_control_tls_ca")
     @classmethod

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orchestrator.settings import SettingsError
+from orchestrator.settings import LanistaSettings, SettingsError
 from tests.unit.gateway.league_games import GatewayThread
 from tests.unit.gateway.test_access import certificate
 from workers.gateway.auth import tls_context
@@ -50,7 +50,13 @@ def answered(links: Links) -> bool:
 
 @pytest.mark.parametrize(
     ("gateways", "crews", "connects"),
-    [("new,old", "old", True), ("new,old", "new", True), ("old", "new, old", True), ("new", "old", False)],
+    [
+        ("new,old", "old", True),
+        ("new,old", "new", True),
+        ("old", "new, old", True),
+        ("new", "old", False),
+        ("new,", ",", False),
+    ],
 )
 async def test_a_key_is_changed_while_both_ends_run(gateways: str, crews: str, connects: bool) -> None:
     greeted: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -73,6 +79,12 @@ async def test_a_key_is_changed_while_both_ends_run(gateways: str, crews: str, c
                 outcome = "refused"
         who = await asyncio.wait_for(greeted, SECONDS)
     assert (outcome, who == "a crew") == (("welcome", True) if connects else ("refused", False))
+
+
+@pytest.mark.parametrize("kind", [LeagueGatewaySettings, WorkerSettings])
+def test_a_comma_too_many_is_no_empty_key(kind: type[LanistaSettings]) -> None:
+    with pytest.raises(SettingsError, match=r"control-key=\(hidden\): a key is empty; is there a comma too many"):
+        kind.load(gateway_control_key="new,")
 
 
 def problem_of(access: GatewayAccess) -> str:

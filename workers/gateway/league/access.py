@@ -24,3 +24,11 @@ class GatewayAccess:
 def parse_addresses(text: str) -> tuple[str, ...]:
     """The addresses of a setting, separated by commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def key_parts(key: str) -> list[str]:
+    """The keys of a setting, separated by commas; ValueError where one is empty, since anybody has an empty key."""
+    keys = [each.strip() for each in key.split(",")]
+    if not all(keys):
+        raise ValueError("a key is empty; is there a comma too many?")
+    return keys

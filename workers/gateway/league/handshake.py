@@ -10,6 +10,7 @@ import hmac
 import secrets
 from hashlib import sha256
 
+from workers.gateway.league.access import key_parts
 from workers.gateway.league.frames import LONGEST_GREETING, BadFrame, Frame, read_frame, receive_frame, send_frame
 from workers.gateway.league.tls import Connection
 
@@ -26,7 +27,10 @@ def _proof(key: str, side: str, nonce: str) -> str:
 
 
 def _keys(key: str) -> list[str]:
-    return [each.strip() for each in key.split(",")]
+    try:
+        return key_parts(key)
+    except ValueError as error:
+        raise NotAuthentic(f"LANISTA_GATEWAY_CONTROL_KEY of this process: {error}") from None
 
 
 def _matching(keys: list[str], side: str, nonce: str, proofs: list[str]) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import Field, FilePath, SecretStr, model_validator
+from pydantic import Field, FilePath, SecretStr, field_validator, model_validator
 
 from orchestrator.settings import ArtifactCacheSettings
+from workers.gateway.league.access import key_parts
 from workers.gateway.settings import GatewaySettings
 
 
@@ -38,6 +39,13 @@ class LeagueGatewaySettings(GatewaySettings, ArtifactCacheSettings):
     gateway_control_tls_key: FilePath | None = Field(
         default=None, description="private key file (PEM) that belongs to the control port's certificate"
     )
+
+    @field_validator("gateway_control_key")
+    @classmethod
+    def _no_key_is_empty(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            key_parts(value.get_secret_value())
+        return value
 
     @model_validator(mode="after")
     def _control_certificate_has_its_key(self) -> Self:
