@@ -23,6 +23,16 @@ def check_budget(session: Session, trial: Trial, player: Player) -> None:
         raise NotYet(f"the rest of the budget is under way; {player.name} goes on if it is not used up")
 
 
+def is_held(session: Session, trial: Trial) -> bool:
+    """Whether no player of the trial may begin a generation now: its sweep holds it, or its budget is spoken for."""
+    under_way = steps_under_way(session, trial)
+    try:
+        check_sweep_allows(session, trial, under_way)
+    except NotYet:
+        return True
+    return not _left(trial, under_way)
+
+
 def next_steps(session: Session, trial: Trial, player: Player) -> int:
     """The steps of the player's next generation."""
     under_way = steps_under_way(session, trial, player)
@@ -32,14 +42,14 @@ def next_steps(session: Session, trial: Trial, player: Player) -> int:
     return steps if limit is None else max(1, min(steps, limit - trial.steps - under_way))
 
 
-def steps_under_way(session: Session, trial: Trial, player: Player) -> int:
-    """Steps of the generations of other learning players that are planned and not recorded."""
+def steps_under_way(session: Session, trial: Trial, player: Player | None = None) -> int:
+    """Steps of the generations of learning players other than this one that are planned and not recorded."""
     rows = session.execute(
         select(Player.id, Decision.evidence)
         .join(Decision, (Decision.player_id == Player.id) & (Decision.generation == Player.generation + 1))
         .where(
             Player.trial_id == trial.id,
-            Player.id != player.id,
+            *(() if player is None else (Player.id != player.id,)),
             Player.status == PlayerStatus.ACTIVE,
             Player.role.in_([role for role in Role if role.learns]),
             Decision.kind == DecisionKind.MATCHMAKING,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
@@ -60,10 +60,11 @@ def quota_of(session: Session, trial: Trial) -> int | None:
     return smallest([trial.quota, session.scalar(select(Project.quota).where(Project.id == trial.project_id))])
 
 
-def check_quota(session: Session, trial: Trial, player: Player) -> None:
+def check_quota(session: Session, trial: Trial, player: Player, is_held: Callable[[Trial], bool]) -> None:
     """Raise NotYet while the quota of the trial or of its project is used up, or the next place is another trial's.
 
-    The trial is locked. A trial that pauses or ends begins nothing anyway.
+    The trial is locked. A trial that pauses or ends begins nothing anyway. `is_held` says of another trial that it may
+    begin nothing now: a place that were kept for it would stay free for PLACE_PATIENCE, each time that one gets free.
     """
     if trial.status is not TrialStatus.RUNNING:
         return
@@ -80,10 +81,14 @@ def check_quota(session: Session, trial: Trial, player: Player) -> None:
     under_way = _under_way(session, Trial.project_id == project.id, beside=player)
     if quota_used_up(sum(under_way.values()), project.quota):
         raise NotYet(f"generation {number} waits: the quota of {project.quota} of project {project.name} is used up")
-    other = takes_place_after(trial.id, _standings(session, project, under_way))
-    if other is not None:
-        first = session.get_one(Trial, other).name
-        raise NotYet(f"generation {number} waits: the next place of project {project.name} is for trial {first}")
+    standings = _standings(session, project, under_way)
+    while (name := takes_place_after(trial.id, standings)) is not None:
+        first = session.get_one(Trial, name)
+        if not is_held(first):
+            raise NotYet(
+                f"generation {number} waits: the next place of project {project.name} is for trial {first.name}"
+            )
+        del standings[name]
 
 
 def _planned() -> ColumnElement[bool]:

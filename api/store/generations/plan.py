@@ -21,7 +21,7 @@ from api.store.core.commits import lock_trial
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict, NotFound, NotYet
 from api.store.evaluations.gauntlet import evaluation_under_way
-from api.store.generations.budget import check_budget, next_steps
+from api.store.generations.budget import check_budget, is_held, next_steps
 from api.store.generations.fair_share import check_quota
 from api.store.generations.matchmaker_state import qualities_of
 from api.store.generations.turns import check_queue
@@ -94,9 +94,10 @@ def plan_generation(
     decision = _find_plan(session, trial_id, player_id, generation, attempt)
     if decision is None:
         _check_turn(player, generation)
-        _check_measured(session, trial, player)
+        if (games := _awaited_games(session, trial)) is not None:
+            raise NotYet(f"the next response of {player.name} waits for the games of {games!r}")
         check_queue(session, trial, player, crews)
-        check_quota(session, trial, player)
+        check_quota(session, trial, player, lambda other: _begins_nothing(session, other))
         check_budget(session, trial, player)
         decision = _decide(session, trial, player, generation, attempt)
     return _read_plan(session, trial, player, decision)
@@ -157,14 +158,19 @@ def _check_turn(player: Player, generation: int) -> None:
         )
 
 
-def _check_measured(session: Session, trial: Trial, player: Player) -> None:
-    """A best response to the pool waits for the games of the newest member, up to a limit; raises NotYet."""
+def _awaited_games(session: Session, trial: Trial) -> str | None:
+    """The evaluation that a best response to the pool waits for, up to a limit: the games of its newest member."""
     ending = trial.status is TrialStatus.STOPPING or trial.status.is_final
     if ending or spec_of(trial).league.preset not in WHOLE_PAYOFF:
-        return
+        return None
     evaluation = evaluation_under_way(session, trial.id)
-    if evaluation is not None and now(session) - evaluation.created_at < MAX_EVALUATION_WAIT:
-        raise NotYet(f"the next response of {player.name} waits for the games of {evaluation.name!r}")
+    if evaluation is None or now(session) - evaluation.created_at >= MAX_EVALUATION_WAIT:
+        return None
+    return evaluation.name
+
+
+def _begins_nothing(session: Session, trial: Trial) -> bool:
+    return is_held(session, trial) or _awaited_games(session, trial) is not None
 
 
 def _decide(session: Session, trial: Trial, player: Player, generation: int, attempt: int) -> Decision:

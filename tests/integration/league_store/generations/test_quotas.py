@@ -15,7 +15,8 @@ from api.store.tables import Project
 from api.store.trials.change import change_trial
 from league.training_priority import Urgency
 from orchestrator.contracts.trials import StatusChange
-from tests.integration.league_store.driver import EXPLOITER, MAIN, League, Store, league_file
+from tests.integration.league_store.driver import EXPLOITER, MAIN, STEPS, League, Store, league_file
+from tests.integration.league_store.sweeping import Swept
 
 PLAYERS = [MAIN, EXPLOITER, {"name": "second", "role": "main_exploiter"}]
 
@@ -97,6 +98,25 @@ def test_trials_of_a_project_take_turns_at_its_quota(store: Store) -> None:
     newcomer.learn("main")
     crowd.learn("exploiter")
     end(store, crowd, newcomer)
+
+
+def test_no_place_is_kept_for_a_trial_that_its_sweep_or_its_budget_holds(store: Store) -> None:
+    project = new_id()
+    sweep = Swept.found(store, project=project)
+    sweep.advance()
+    at_rung = sweep.trial(0)
+    for number in (1, 2):
+        sweep.end_trial(number, "stopping")
+        sweep.end_trial(number, "stopped")
+    sweep.train(0, 10.0)
+    with pytest.raises(ApplicationError, match="until its sweep has decided"):
+        at_rung.plan("main")
+    spent = running(store, project, budget={"steps": STEPS})
+    spent.live("main", 1)
+    league = running(store, project)
+    set_project(store, league, quota=1)
+    assert league.plan("main").generation == 1, "both others have waited longer, but may not begin"
+    end(store, league, spent, at_rung)
 
 
 def test_two_trials_never_take_the_last_place_at_once(store: Store) -> None:
