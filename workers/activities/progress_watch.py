@@ -46,6 +46,10 @@ class ProgressWatch:
             self._done, self._extra_progress, self._moved_at = done, extra_progress, time.monotonic()
         self._details = {self._unit: done, **details}
 
+    def goes_on_from(self, partial: PartialGeneration | None) -> None:
+        """Record where the attempt begins: what was done before that is not lost with it."""
+        self._partial = {} if partial is None else {PARTIAL: asdict(partial)}
+
     def stored(self, partial: PartialGeneration) -> None:
         """Record a mid-generation checkpoint; every heartbeat names the newest, and so does the error of a failure."""
         self._partial = {PARTIAL: asdict(partial)}

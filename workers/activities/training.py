@@ -68,6 +68,7 @@ class TrainingActivities:
             )
 
         def run(plan: GenerationPlan) -> GenerationOutcome:
+            watch.goes_on_from(plan.resume)
             return run_generation(
                 plan,
                 store=self._store,
