@@ -18,7 +18,7 @@ from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from league.payoff import Returns
 from league.seeds import derived_seed
@@ -26,6 +26,7 @@ from league.types import Earned, LineupTally, ReturnTally, Tally
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask, PartialGeneration
 from orchestrator.storage.artifacts import ArtifactError, ArtifactStore
 from workers.algorithms.contract import algorithm_class
+from workers.checkpoints import UnreadableCheckpoint
 
 KIND = "partial"
 """Of artifacts: apart from checkpoints of versions, so that removing one never removes a version's."""
@@ -111,8 +112,11 @@ class PartialGenerations:
 
 
 def read_outcome(store: ArtifactStore, partial: PartialGeneration) -> GenerationOutcome:
-    """What the attempts before this partial checkpoint had done."""
-    return _OUTCOME.validate_json(store.get(partial.outcome))
+    """What the attempts before this partial checkpoint had done; UnreadableCheckpoint if another release wrote it."""
+    try:
+        return _OUTCOME.validate_json(store.get(partial.outcome))
+    except ValidationError as error:
+        raise UnreadableCheckpoint(f"{partial.outcome.sha256}: {error.error_count()} values are wrong") from error
 
 
 def concerns(resume: PartialGeneration | None, problem: Exception) -> bool:

@@ -18,7 +18,7 @@ from orchestrator.contracts.generations import (
 )
 from orchestrator.storage.artifacts import ArtifactStore, MissingArtifact
 from tests.unit.training.generation_task import TASK
-from workers.checkpoints import load
+from workers.checkpoints import UnreadableCheckpoint, load
 from workers.crews import call_timer
 from workers.crews.local_generation import LocalCrews
 from workers.crews.partial import KIND, add_outcomes, concerns, read_outcome
@@ -146,6 +146,14 @@ def test_a_partial_checkpoint_that_is_gone_is_named(store: ArtifactStore) -> Non
         finished(replace(LONG, resume=last), store)
     assert concerns(last, missing.value) and not concerns(None, missing.value)
     assert not concerns(last, MissingArtifact("file:///checkpoint/aa/other", "other"))
+
+
+def test_an_outcome_that_another_release_wrote_is_named(store: ArtifactStore) -> None:
+    ref = store.put(b'{"steps": 4000}', kind=KIND)
+    partial = PartialGeneration(checkpoint=ref, outcome=ref, updates=1, steps=4_000)
+    with pytest.raises(UnreadableCheckpoint) as unreadable:
+        finished(replace(LONG, resume=partial), store)
+    assert concerns(partial, unreadable.value)
 
 
 def test_a_generation_without_the_setting_has_none(store: ArtifactStore) -> None:
