@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from temporalio.client import Client
 
+from api.schemas.installation.crew_queue import CrewQueue
 from api.settings import ApiSettings
 from api.store.core.engine import Engine, Sessions, session_factory, snapshot_factory
 from api.web.auth.sessions import SessionSigner
@@ -86,6 +87,11 @@ class Services:
     def metric_pages(self) -> Cache[bytes]:
         """Pages of series, as they are sent; large ones are written for each reader."""
         return Cache[bytes](MAX_METRIC_PAGES, keep=lambda page: len(page) <= LARGEST_METRIC_PAGE)
+
+    @cached_property
+    def crew_queues(self) -> Cache[CrewQueue]:
+        """Nothing is kept; but readers share one answer under way, for which Temporal is asked about every learner."""
+        return Cache[CrewQueue](1, ttl=0)
 
 
 async def _services(request: Request) -> Services:

@@ -102,7 +102,11 @@ async def silent(request: Request, services: Api, principal: Viewer) -> SilentPa
 @router.get("/system/queue", summary="Get who waits for whom")
 async def queue(services: Api, principal: Viewer) -> CrewQueue:
     """The trials that share crews: what share each is due, what it trains, what waits, since when and behind whom."""
-    return await crew_queue(services.sessions, ProgressPoller(services.sessions, services.temporal, services.feed))
+
+    async def read() -> CrewQueue:
+        return await crew_queue(services.sessions, ProgressPoller(services.sessions, services.temporal, services.feed))
+
+    return await services.crew_queues.get_async("queue", read)
 
 
 @router.get("/system/history", summary="Get measures of the last hour")
