@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from sqlalchemy import ColumnElement, func, select
@@ -47,10 +48,12 @@ def running_demands(session: Session) -> dict[str, TrialDemand]:
 
 
 def note_cost(trial: Trial, trained: TrainedGeneration) -> None:
-    """Update what a generation of the trial costs."""
+    """Update what a generation of the trial costs: the time in its crew, of all attempts, without waiting for one."""
     size = spec_of(trial).generation
     cpus = size.rollout_actors * (size.cpus or size.threads)
-    seconds = (trained.finished_at - trained.started_at).total_seconds()
+    speed = trained.metrics.get("steps_per_second", 0.0)
+    known = math.isfinite(speed) and speed > 0
+    seconds = trained.steps / speed if known else (trained.finished_at - trained.started_at).total_seconds()
     if seconds > 0:
         trial.generation_cost = updated_cost(trial.generation_cost, seconds * cpus)
 

@@ -150,6 +150,8 @@ def test_the_weight_of_a_plan_follows_priorities_and_costs(fresh_store: Store) -
     outcome = replace(report.outcome, started_at=1000.0, finished_at=1030.0)
     store("record_generation", replace(report, outcome=outcome))
     assert first.row.generation_cost == pytest.approx(30)
+    second.learn("main", metrics={"steps_per_second": STEPS / 5})
+    assert second.row.generation_cost == pytest.approx(5), "the rest of the time it waited for its crew"
     end(store, first, second)
 
 
