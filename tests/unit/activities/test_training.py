@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from temporalio.exceptions import ApplicationError
@@ -55,7 +55,7 @@ def train(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Run], Ge
 
         monkeypatch.setattr(training, "run_generation", run_generation)
         activities = TrainingActivities(store, AnyCrew(store))
-        return cast(GenerationOutcome, ActivityEnvironment().run(activities.train_generation, PLAN))
+        return ActivityEnvironment().run(activities.train_generation, PLAN)
 
     return activity
 

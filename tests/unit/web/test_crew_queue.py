@@ -25,8 +25,9 @@ async def test_readers_at_the_same_time_share_an_answer_and_later_ones_get_a_new
         return made[-1]
 
     monkeypatch.setattr(system, "crew_queue", crew_queue)
-    queues = Services.crew_queues.func(SimpleNamespace())  # type: ignore[arg-type]
-    services: Any = SimpleNamespace(crew_queues=queues, sessions=None, temporal=None, feed=None)
+    services: Any = SimpleNamespace(
+        crew_queues=vars(Services)["crew_queues"].func(None), sessions=None, temporal=None, feed=None
+    )
     readers = [asyncio.create_task(system.queue(services, None)) for _ in range(5)]  # type: ignore[arg-type]
     while not made:
         await asyncio.sleep(0)
