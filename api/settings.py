@@ -14,6 +14,7 @@ from orchestrator.settings import (
     LanistaSettings,
     LogSettings,
     TemporalSettings,
+    TraceSettings,
 )
 
 
@@ -83,7 +84,7 @@ class AlertSettings(LanistaSettings):
         return self
 
 
-class StoreSettings(TemporalSettings, ArtifactCacheSettings, LogSettings, AlertSettings):
+class StoreSettings(TemporalSettings, ArtifactCacheSettings, LogSettings, TraceSettings, AlertSettings):
     """Settings of the store worker."""
 
     database_url: DatabaseUrl = Field(

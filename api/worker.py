@@ -22,6 +22,8 @@ from orchestrator.sealing import KeyUse
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
 from orchestrator.temporal.deployment import Deployment, settle
+from orchestrator.tracing.setup import start_tracing
+from orchestrator.tracing.spans import closing
 from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
 from orchestrator.workflows.gate import GateWorkflow
@@ -60,6 +62,12 @@ def sandbox() -> SandboxedWorkflowRunner:
 async def run_store_worker(settings: StoreSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="store-worker")
+    start_tracing(settings, role="store-worker")
+    with closing():
+        await _serve(settings)
+
+
+async def _serve(settings: StoreSettings) -> None:
     engine = create_store_engine(settings.database_url.get_secret_value(), pool_size=settings.store_slots)
     artifacts = ArtifactStore(settings.artifacts)
     import_archives_from(artifacts)  # matchmakers of users' own

@@ -19,15 +19,17 @@ from orchestrator.settings import (
     LogSettings,
     SettingsError,
     TemporalSettings,
+    TraceSettings,
     config_file,
     environment_name,
 )
+from orchestrator.tracing.setup import require_extra
 from workers.gateway.league.settings import LeagueGatewaySettings
 from workers.gateway.settings import GatewaySettings
 from workers.settings import WorkerSettings
 
 
-class StackSettings(TemporalSettings, LogSettings):
+class StackSettings(TemporalSettings, LogSettings, TraceSettings):
     """Settings of `lanista up`. A part whose address is set is external: it is used and not started."""
 
     home: Path = Field(default=DEFAULT_HOME, description="data folder of the local stack")
@@ -54,6 +56,9 @@ class StackSettings(TemporalSettings, LogSettings):
         default="",
         description="folders, separated by commas, in which `initial_weights` may name a file; empty: imports in the "
         "home",
+    )
+    trace_folder: str = Field(
+        default="", description="folder of the files with LANISTA_TRACING=file; empty: traces in the home"
     )
     postgres_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Postgres; 0: any free")
     temporal_port: int = Field(default=0, ge=0, le=65535, description="port of the embedded Temporal; 0: any free")
@@ -137,6 +142,7 @@ ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
     TemporalSettings,
     ArtifactCacheSettings,
     LogSettings,
+    TraceSettings,
 )
 
 INTERNAL = {"LANISTA_CONFIG", "LANISTA_STACK", "LANISTA_READY_FILE", "LANISTA_BOOTSTRAP_TOKEN"}
@@ -151,7 +157,8 @@ def known_settings() -> dict[str, str]:
 def check_roles() -> None:
     """Validate the settings of the parts that `lanista up` starts, before any is started."""
     ApiSettings.load()
-    WorkerSettings.load()
+    if WorkerSettings.load().tracing != "off":
+        require_extra()
 
 
 def refuse_unknown() -> None:

@@ -16,6 +16,7 @@ from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from orchestrator.settings import LogSettings
+from orchestrator.tracing import spans
 
 CONTEXT_FIELDS = ("project", "trial", "player", "generation", "gate", "tournament")
 
@@ -30,6 +31,7 @@ def configure_logs(settings: LogSettings, *, role: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
         _add_role(role),
+        _add_trace,
     ]
     structlog.configure(
         processors=[
@@ -67,6 +69,12 @@ def _add_role(role: str) -> Processor:
         return event
 
     return add
+
+
+def _add_trace(_logger: Any, _method: str, event: Any) -> Any:
+    if (ref := spans.current()) is not None:
+        event["trace_id"], event["span_id"] = ref.trace_hex, ref.span_hex
+    return event
 
 
 def context_of(message: object) -> dict[str, Any]:

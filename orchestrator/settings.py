@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Self
 
@@ -265,3 +266,43 @@ class LogSettings(LanistaSettings):
         pattern="^(auto|pretty|json)$",
         description="auto (pretty on a terminal, JSON elsewhere), pretty or json",
     )
+
+
+_HEADER = r" *[A-Za-z0-9_-]+=[ -+\--~]*"
+_HEADERS = re.compile(f"{_HEADER}(,{_HEADER})*")
+
+
+class TraceSettings(LanistaSettings):
+    """Whether the process traces, and where its spans go."""
+
+    tracing: str = Field(
+        default="off",
+        pattern="^(off|file|otlp)$",
+        description="off, file (spans into files, which `lanista trace` shows) or otlp (spans to a collector of "
+        "OpenTelemetry); both need the extra `tracing`",
+    )
+    trace_folder: str = Field(
+        default=".lanista/traces", min_length=1, description="folder of the files with LANISTA_TRACING=file"
+    )
+    trace_endpoint: str = Field(
+        default="http://127.0.0.1:4318/v1/traces",
+        pattern=r"^https?://[!-~]+$",
+        description="where the collector takes spans by OTLP over HTTP, with LANISTA_TRACING=otlp",
+    )
+    trace_headers: SecretStr | None = Field(
+        default=None,
+        description="headers (name=value, separated by commas) that the collector asks for, such as an API key",
+    )
+
+    @field_validator("trace_headers")
+    @classmethod
+    def _headers_have_names(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not _HEADERS.fullmatch(value.get_secret_value()):
+            raise ValueError("must be name=value, several separated by commas")
+        return value
+
+    @property
+    def headers_of_traces(self) -> dict[str, str]:
+        text = "" if self.trace_headers is None else self.trace_headers.get_secret_value()
+        pairs = (pair.partition("=") for pair in text.split(",") if pair)
+        return {name.strip().lower(): value.strip() for name, _, value in pairs}

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field, FilePath, SecretStr, field_validator
 
-from orchestrator.settings import METRICS_ADDRESS, ArtifactCacheSettings, ImportSettings, LogSettings, TemporalSettings
+from orchestrator.settings import (
+    METRICS_ADDRESS,
+    ArtifactCacheSettings,
+    ImportSettings,
+    LogSettings,
+    TemporalSettings,
+    TraceSettings,
+)
 from workers.cluster.labels import LABELS
 from workers.gateway.league.access import GatewayAccess, key_parts, parse_addresses
 from workers.gateway.league.tls import trusting
@@ -13,7 +20,7 @@ ADDRESSES = r"^(\s*[^\s,/]+:\d{1,5}\s*(,|$))*$"
 """host:port, several separated by commas, or nothing."""
 
 
-class WorkerSettings(TemporalSettings, ImportSettings, ArtifactCacheSettings, LogSettings):
+class WorkerSettings(TemporalSettings, ImportSettings, ArtifactCacheSettings, LogSettings, TraceSettings):
     """Settings of the train worker, from the environment and `lanista.toml`."""
 
     ray_address: str = Field(

@@ -24,6 +24,8 @@ from orchestrator.sealing import KeyUse
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
 from orchestrator.temporal.deployment import Deployment, settle
+from orchestrator.tracing.setup import start_tracing
+from orchestrator.tracing.spans import closing
 from orchestrator.user_code.code_importing import import_archives_from
 from orchestrator.worker_process import run_workers
 from workers.activities.charts import ChartActivities
@@ -127,6 +129,12 @@ async def wait_for_cpus(cluster: ClusterWatch, patience: float = 60.0) -> None:
 async def run_train_worker(settings: WorkerSettings) -> None:
     """Serve until stopped."""
     configure_logs(settings, role="train-worker")
+    start_tracing(settings, role="train-worker")
+    with closing():
+        await _serve(settings)
+
+
+async def _serve(settings: WorkerSettings) -> None:
     await asyncio.to_thread(connect_ray, settings)
     store = ArtifactStore(settings.artifacts)
     cluster = ClusterWatch(RayView(store), parse_labels(settings.ray_labels))

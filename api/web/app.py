@@ -32,6 +32,7 @@ from api.web.live.system_history import HistorySampler
 from api.web.middleware.caller_address import CallerAddress
 from api.web.middleware.host_and_size import HostAndSizeChecks, allowed_hosts
 from api.web.middleware.request_metrics import HttpMetrics, ObserveRequests
+from api.web.middleware.tracing import TraceRequests
 from api.web.openapi import install_openapi
 from api.web.page_files import install_page
 from api.web.problems import install_problem_handlers
@@ -53,6 +54,8 @@ from orchestrator.search_attributes import SearchAttributeCheck
 from orchestrator.storage.artifacts import ArtifactStore
 from orchestrator.temporal import connect
 from orchestrator.temporal.tls import explain_failure
+from orchestrator.tracing import spans
+from orchestrator.tracing.setup import start_tracing
 
 SHUTDOWN_SECONDS = 3
 THREADS = 4
@@ -187,6 +190,8 @@ def _add_middleware(app: FastAPI, settings: ApiSettings, signer: SessionSigner) 
         },
     )
     app.add_middleware(ObserveRequests, metrics=app.state.metrics)
+    if spans.tracing():
+        app.add_middleware(TraceRequests)
     app.add_middleware(CallerAddress, trusted=read_networks(settings.trusted_proxies))
 
 
@@ -198,6 +203,12 @@ def _signer(settings: ApiSettings) -> SessionSigner:
 def run_api(settings: ApiSettings) -> None:
     """Serve until the process is stopped."""
     configure_logs(settings, role="api")
+    start_tracing(settings, role="api")
+    with spans.closing():
+        _serve(settings)
+
+
+def _serve(settings: ApiSettings) -> None:
     app = create_app(settings)
     # imported modules are never garbage: without the freeze a collection that scans them halts all requests for 0.2 s
     gc.collect()

@@ -77,6 +77,7 @@ class Home:
         self.artifacts = self.root / "artifacts"
         self.tensorboard = self.root / "tensorboard"
         self.imports = self.root / "imports"
+        self.traces = self.root / "traces"
         self.postgres = self.root / "postgres"
         self.postgres_building = self.root / "postgres.new"
         """The cluster is made here and then renamed, so that a killed initdb leaves no half-made cluster."""

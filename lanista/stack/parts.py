@@ -34,7 +34,13 @@ from lanista.stack.processes.child_environment import (
     variables_of,
 )
 from lanista.stack.processes.readiness import is_written, port_answers, socket_answers
-from lanista.stack.processes.worker_user import PRIVATE_TO_GROUP, find_worker_user, prepare_folders, prepare_scratch
+from lanista.stack.processes.worker_user import (
+    PRIVATE_TO_GROUP,
+    find_worker_user,
+    prepare_folders,
+    prepare_own_folder,
+    prepare_scratch,
+)
 from lanista.stack.temporal_keys import TemporalKeys
 from orchestrator.search_attributes import register_search_attributes
 from orchestrator.settings import ArtifactCacheSettings, TemporalSettings
@@ -77,10 +83,13 @@ class Parts:
         self.ray_address = settings.ray_address or f"{LOCAL}:{self.ports['ray']}"
         self.artifacts = settings.artifacts or str(self.home.artifacts)
         self.imports = settings.import_folders or str(home.imports)
+        self.traces = Path(settings.trace_folder) if settings.trace_folder else home.traces
         self.temporal_keys = TemporalKeys(settings, home)
         self.worker_user = find_worker_user(settings.worker_user, home)
         if self.worker_user:
             prepare_folders(home, self.worker_user, self.artifacts)
+            if settings.tracing == "file":
+                prepare_own_folder(self.traces / "train-worker", self.worker_user)
         self.page = page_of(settings)
         self.links = {"tensorboard": f"{self.page}/tensorboard"}
         if settings.temporal_ui and not settings.temporal_address:
@@ -103,6 +112,7 @@ class Parts:
             "LANISTA_TENSORBOARD_UPSTREAM": self._tensorboard_upstream(),
             "LANISTA_TEMPORAL_UI_URL": self.links.get("temporal", ""),
             "LANISTA_LOG_FOLDER": str(self.home.logs),
+            "LANISTA_TRACE_FOLDER": str(self.traces.resolve()),
             "LANISTA_HOST": self.settings.host,
             "LANISTA_PORT": str(self.settings.port),
             "LANISTA_URL": self.page,
@@ -146,6 +156,8 @@ class Parts:
             **self._compute_environment(),
             **as_environment(WorkerSettings.load()),
             **{name: shared[name] for name in (*needed, "RAY_ADDRESS")},
+            # a folder of its own: it may run as another user, whom the others must not trust with theirs
+            "LANISTA_TRACE_FOLDER": str(self.traces.resolve() / "train-worker"),
             **self._gateway_access(),
             **self.temporal_keys.train_environment(),
             "PYTHONUNBUFFERED": "1",

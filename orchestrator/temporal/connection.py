@@ -15,6 +15,8 @@ from orchestrator.settings import SettingsError, TemporalSettings
 from orchestrator.temporal.api_key import api_key_of, follow_key_file
 from orchestrator.temporal.identity import own_identity
 from orchestrator.temporal.tls import explain_failure, tls_of
+from orchestrator.tracing import spans
+from orchestrator.tracing.temporal_calls import TraceInterceptor
 
 
 class TemporalUnreachable(Exception):
@@ -46,7 +48,9 @@ async def connect(
             identity=own_identity() if serves else None,
             lazy=lazy,
             runtime=runtime or _default_runtime(),
-            **sealing,
+            data_converter=sealing["data_converter"],
+            # the seals are checked first: what is refused leaves no span
+            interceptors=[*sealing["interceptors"], *([TraceInterceptor()] if spans.tracing() else [])],
         )
     except RuntimeError as error:  # what the SDK raises for every failure to connect
         advice = explain_failure(settings, str(error))

@@ -33,6 +33,7 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.contracts.trials import TrialEvent, note_event
     from orchestrator.contracts.workflow_labels import summary_line
     from orchestrator.contracts.workflows import GateState, Mode, PlayerState, Report, ReportKind
+    from orchestrator.tracing.generation_span import GenerationSpan
     from orchestrator.workflows.evaluations import (
         evaluate_against_field,
         evaluate_against_target,
@@ -108,6 +109,11 @@ class PlayerWorkflow:
             attempt=state.attempt,
             crews=state.crews,
         )
+        with GenerationSpan(key, trial_name=state.trial_name, player_name=state.name):
+            await self._train_and_record(key)
+
+    async def _train_and_record(self, key: GenerationKey) -> None:
+        state = self._state
         plan = await self._plan(key)
         if plan is None:
             return

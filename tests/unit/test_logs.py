@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
 from orchestrator.logs import LogContextInterceptor, configure_logs, context_of, log_context
-from orchestrator.settings import LogSettings
+from orchestrator.settings import LogSettings, TraceSettings
+from orchestrator.tracing import spans
+from orchestrator.tracing.setup import start_tracing
 
 
 @dataclass(frozen=True)
@@ -173,3 +176,18 @@ async def test_every_line_of_an_activity_carries_its_messages_context(stream: io
     (line,) = lines(stream)
     assert (line["trial"], line["player"], line["generation"]) == ("t-1", "main", 7)
     assert line["activity"] == environment.info.activity_type
+
+
+def test_lines_inside_a_span_have_its_ids(stream: io.StringIO, tmp_path: Path) -> None:
+    start_tracing(TraceSettings(tracing="file", trace_folder=str(tmp_path)), role="test")
+    with spans.closing():
+        structlog.get_logger().info("before")
+        with spans.span("work"):
+            structlog.get_logger().info("inside")
+            logging.getLogger("other").warning("of a library")
+            inside = spans.current()
+    assert inside is not None
+    before, own, other = lines(stream)
+    assert "trace_id" not in before
+    for line in (own, other):
+        assert (line["trace_id"], line["span_id"]) == (inside.trace_hex, inside.span_hex)

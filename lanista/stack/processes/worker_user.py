@@ -98,6 +98,13 @@ def prepare_folders(home: Home, user: WorkerUser, artifacts: str) -> None:
     _check_access(user)
 
 
+def prepare_own_folder(folder: Path, user: WorkerUser) -> None:
+    """Give the user one more folder, and the way to it."""
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    open_path_for_search(folder, user.owner, "The worker user")
+    _own_folder(folder, user)
+
+
 def prepare_scratch(folder: Path, user: WorkerUser | None) -> None:
     """An empty folder for Ray's session."""
     shutil.rmtree(folder, ignore_errors=True)
