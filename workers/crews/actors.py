@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ from workers.buffers.keeping import MovedBuffer
 from workers.crews.all_reduce import GradientAllReduce, GroupMember, Rendezvous, this_process
 from workers.crews.errors import BadTask, CrewError
 from workers.crews.messages import CallReport, StoredBuffer, Weights
+from workers.crews.part_times import PartTimes, ProcessParts
 from workers.crews.partial import KIND as PARTIAL
 from workers.crews.plan import CrewPlan
 from workers.crews.rollout_context import RolloutContext, build_game
@@ -48,6 +50,7 @@ class CrewActor(ABC):
     def __init__(self, plan: CrewPlan, store: ArtifactStore, rank: int) -> None:
         import_archives_from(store)  # own code is imported from its archive
         self._plan, self._store, self._rank = plan, store, rank
+        self._times = PartTimes()
         self._all_reduce = (
             GradientAllReduce(rank, plan.learners, cuda=plan.resources.device == "cuda") if plan.learners > 1 else None
         )
@@ -80,6 +83,11 @@ class CrewActor(ABC):
     def pid(self) -> int:
         """The process id."""
         return os.getpid()
+
+    def part_times(self) -> ProcessParts:
+        """How long each part of the newest generation took here."""
+        process = f"{type(self).__name__} {self._rank}"
+        return ProcessParts(process=process, host=socket.gethostname(), pid=os.getpid(), parts=self._times.parts())
 
     def member(self) -> GroupMember:
         """Where this process runs."""
@@ -117,23 +125,27 @@ class TrainingActor(CrewActor):
         """Train this many times on what the buffer holds; for algorithms that play no games."""
         metrics = MetricMeans()
         for _ in range(updates):
-            self._training.learn(metrics)
+            with self._times.part("update"):
+                self._training.learn(metrics)
         return metrics
 
     def store_buffer(self) -> StoredBuffer:
         """Store this process's buffer if it is kept."""
-        return StoredBuffer(where=self._training.store_buffer(), exact=self._training.exact)
+        with self._times.part("upload"):
+            return StoredBuffer(where=self._training.store_buffer(), exact=self._training.exact)
 
     def save(self, steps: int, buffers: Sequence[StoredBuffer]) -> CheckpointRef:
         """End the generation after `steps` steps of the whole crew and store the checkpoint; called on rank 0."""
         self._training.count_steps(steps)
-        saved = self._training.save([buffer.where for buffer in buffers])
+        with self._times.part("upload"):
+            saved = self._training.save([buffer.where for buffer in buffers])
         self._training.finished(saved)
         return saved
 
     def save_partial(self, steps: int, buffers: Sequence[StoredBuffer]) -> CheckpointRef:
         """Store the learner in the middle of a generation, after `steps` steps of the whole crew; called on rank 0."""
-        return self._training.save([buffer.where for buffer in buffers], kind=PARTIAL, further_steps=steps)
+        with self._times.part("upload"):
+            return self._training.save([buffer.where for buffer in buffers], kind=PARTIAL, further_steps=steps)
 
     def continue_from(self, partial: CheckpointRef) -> None:
         """Go on with the generation, whose partial checkpoint rank 0 has stored."""
@@ -153,16 +165,18 @@ class FusedActor(TrainingActor):
 
     def _build(self) -> None:
         self._rollout = RolloutContext(self._plan, self._store, self._rank)
-        self._training = TrainingContext(self._plan, self._store, self._rollout.game, self._all_reduce)
+        self._training = TrainingContext(self._plan, self._store, self._rollout.game, self._all_reduce, self._times)
 
     def prepare(self, task: GenerationTask, reload: bool) -> None:
         """Reset the tables and load the task's learner."""
-        self._training.prepare(task, reload, self._rank)
-        if self._training.algorithm.plays:
-            learner = self._training.learner
-            self._sampler = self._rollout.sampler(
-                task, self._training.actor(), self._training.algorithm, learner.nets, learner.raise_if_stopped
-            )
+        self._times.reset()
+        with self._times.part("load"):
+            self._training.prepare(task, reload, self._rank)
+            if self._training.algorithm.plays:
+                learner = self._training.learner
+                self._sampler = self._rollout.sampler(
+                    task, self._training.actor(), self._training.algorithm, learner.nets, learner.raise_if_stopped
+                )
 
     def advance(self, updates: int) -> CallReport:
         """Sample and train this many times."""
@@ -176,12 +190,16 @@ class FusedActor(TrainingActor):
             rate = self._training.explore(self._sampler.steps * self._plan.rollout_actors)
             self._sampler.explore = self._rollout.explore(self._training.algorithm, rate)
             self._sampler.acted_by = self._training.learner.updates
-            self._training.update([self._sampler.collect()], metrics)
+            with self._times.part("rollout"):
+                batch = self._sampler.collect()
+            with self._times.part("update"):
+                self._training.update([batch], metrics)
         return CallReport(steps=self._sampler.steps - before, metrics=metrics)
 
     def play_out(self, steps: int) -> int:
         """Play up to this many steps of the games still to be counted; returns how many games are left."""
-        return self._sampler.play_out(steps)
+        with self._times.part("play out"):
+            return self._sampler.play_out(steps)
 
     def counts(self) -> Counts:
         """The games counted in this generation."""
@@ -199,6 +217,11 @@ class RolloutActor(CrewActor):
 
     def prepare(self, task: GenerationTask) -> None:
         """Reset the tables."""
+        self._times.reset()
+        with self._times.part("load"):
+            self._prepare(task)
+
+    def _prepare(self, task: GenerationTask) -> None:
         algorithm = self._algorithm = make_algorithm(task.algorithm)
         learner = build_learner(algorithm, self._plan.model, self._rollout.game.spec, task.seed)
         learner.to(torch.device(self._plan.resources.samples_on))
@@ -211,20 +234,24 @@ class RolloutActor(CrewActor):
         """One batch under these weights, and the environment steps it took."""
         self._load(weights)
         before = self._sampler.steps
-        return self._sampler.collect(), self._sampler.steps - before
+        with self._times.part("rollout"):
+            batch = self._sampler.collect()
+        return batch, self._sampler.steps - before
 
     def play_out(self, weights: Weights, steps: int) -> int:
         """See `FusedActor.play_out`."""
         self._load(weights)
-        return self._sampler.play_out(steps)
+        with self._times.part("play out"):
+            return self._sampler.play_out(steps)
 
     def counts(self) -> Counts:
         """The games counted in this generation."""
         return self._sampler.board.counts()
 
     def _load(self, weights: Weights) -> None:
-        # Copied: arrays from Ray's object store are read-only.
-        self._nets.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.arrays.items()})
+        with self._times.part("weights"):
+            # Copied: arrays from Ray's object store are read-only.
+            self._nets.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.arrays.items()})
         for net in self._nets.values():
             see_raw_images(net, weights.raw_images)
         self._sampler.explore = self._rollout.explore(self._algorithm, weights.explore)
@@ -238,11 +265,15 @@ class TrainerActor(TrainingActor):
     def _build(self) -> None:
         # Batches lie in Ray's object store, read-only; training only reads them.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        self._training = TrainingContext(self._plan, self._store, build_game(self._plan.game, 1), self._all_reduce)
+        self._training = TrainingContext(
+            self._plan, self._store, build_game(self._plan.game, 1), self._all_reduce, self._times
+        )
 
     def prepare(self, task: GenerationTask, reload: bool) -> Weights:
         """Load the task's learner; returns the weights to sample with."""
-        self._training.prepare(task, reload, self._rank)
+        self._times.reset()
+        with self._times.part("load"):
+            self._training.prepare(task, reload, self._rank)
         self._trained = 0.0
         self._group = task.rollout_actors // task.trainers
         self._published: list[int] = []
@@ -256,7 +287,8 @@ class TrainerActor(TrainingActor):
     def train(self, *batches: Experience) -> tuple[Weights, CallReport]:
         """Train on these batches, merged into one; returns the new weights."""
         metrics = MetricMeans()
-        self._training.update([merge(batches)], metrics)
+        with self._times.part("update"):
+            self._training.update([merge(batches)], metrics)
         self._trained += 1
         return self._weights(), CallReport(metrics=metrics)
 
@@ -277,7 +309,8 @@ class TrainerActor(TrainingActor):
             used, share = [merge(batches[-self._group :])], min(1.0, share)
         ages = np.concatenate([self._ages(batch) for batch in used])
         metrics.add({"sample_age": float(ages.mean())}, len(ages))
-        self._training.update(used, metrics, share)
+        with self._times.part("update"):
+            self._training.update(used, metrics, share)
         return self._weights(), CallReport(metrics=metrics, oldest=float(ages.max()))
 
     def _ages(self, batch: Experience) -> NDArray[np.int64]:
@@ -288,7 +321,8 @@ class TrainerActor(TrainingActor):
 
     def _weights(self) -> Weights:
         learner = self._training.learner
-        arrays = {name: tensor.detach().cpu().clone().numpy() for name, tensor in learner.nets.state_dict().items()}
+        with self._times.part("weights"):
+            arrays = {name: tensor.detach().cpu().clone().numpy() for name, tensor in learner.nets.state_dict().items()}
         explore = self._training.explore(round(self._trained * self._update_steps))
         self._published.append(learner.updates)
         raw = sees_raw_images(learner.model)

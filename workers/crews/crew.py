@@ -16,14 +16,16 @@ import structlog
 from league.types import CheckpointRef
 from orchestrator.contracts.generations import GenerationOutcome, GenerationTask
 from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.tracing import spans
 from workers.algorithms.contract import algorithm_class, parse_options
 from workers.algorithms.metrics import MetricMeans
 from workers.buffers.keeping import MovedBuffer
 from workers.crews.actors import CrewActor
 from workers.crews.call_timer import CallTimer
-from workers.crews.errors import GenerationStopped
+from workers.crews.errors import CrewLost, GenerationStopped
 from workers.crews.hosts.contract import ActorHandle, ActorHost, OnWaiting, ShouldStop
 from workers.crews.messages import StoredBuffer
+from workers.crews.part_spans import record_parts
 from workers.crews.partial import EXACT, OnPartial, PartialGenerations
 from workers.crews.plan import Bundle, CrewPlan
 from workers.crews.results import game_metrics, lineup_tallies, single_team_returns, tallies
@@ -62,8 +64,10 @@ class Crew(ABC):
     def start(self, should_stop: ShouldStop, on_waiting: OnWaiting) -> None:
         """Wait for CPUs, then start the actors and wait until they are set up."""
         self._should_stop = should_stop
-        self._host.reserve(self.plan, should_stop, on_waiting)
-        self._start_actors()
+        with spans.span("reserve CPUs"):
+            self._host.reserve(self.plan, should_stop, on_waiting)
+        with spans.span("start actors"):
+            self._start_actors()
 
     @abstractmethod
     def _start_actors(self) -> None:
@@ -104,8 +108,10 @@ class Crew(ABC):
         )
         self.loaded_sha256, self._loaded_algorithm = None, task.algorithm.id
         try:
-            plays = algorithm_class(task.algorithm).plays
-            done = self._generation(task, tell) if plays else self._offline_generation(task, tell)
+            with spans.span("crew"):
+                plays = algorithm_class(task.algorithm).plays
+                done = self._generation(task, tell) if plays else self._offline_generation(task, tell)
+                self._trace_parts()
         except GenerationStopped:
             raise
         except Exception:
@@ -116,6 +122,14 @@ class Crew(ABC):
         if self._remembers:
             self.buffered.add(task.player)
         return partials.finish(done)
+
+    def _trace_parts(self) -> None:
+        if not spans.tracing():
+            return
+        try:
+            record_parts(self._wait([actor.part_times.remote() for actor in self._actors]))
+        except CrewLost as error:  # the generation is stored
+            log.warning("the parts of a generation are not traced", problem=str(error))
 
     def hand_over(self, player: str) -> list[MovedBuffer | None]:
         """Give up a player's buffer, one part a training actor; may be called while the crew trains another player."""

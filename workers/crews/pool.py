@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import structlog
 from league.training_priority import Urgency
 from orchestrator.contracts.generations import GenerationPlan, GenerationTask
 from orchestrator.storage.artifacts import ArtifactStore
+from orchestrator.tracing import spans
 from workers.buffers.keeping import MovedBuffer
 from workers.cluster.watch import ClusterWatch
 from workers.crews.asynchronous import AsynchronousCrew
@@ -98,16 +99,19 @@ class CrewPool:
 
         Waits for CPUs, and for the crew that holds the player's buffer. A crew is taken back if it is still usable.
         """
-        self._wait_for_buffer(plan, task.player, should_stop, on_waiting)
-        with self._ledger.reserve(plan.cpus, should_stop, on_waiting, urgency, whose=_whose(task)):
-            crew, warm = self._take(plan, task)
-            try:
+        with ExitStack() as lent:
+            with spans.span("get a crew") as span:
+                self._wait_for_buffer(plan, task.player, should_stop, on_waiting)
+                with spans.span("wait for CPUs"):
+                    reserved = self._ledger.reserve(plan.cpus, should_stop, on_waiting, urgency, whose=_whose(task))
+                    lent.enter_context(reserved)
+                crew, warm = self._take(plan, task)
+                lent.callback(self._give_back, crew)
+                span.set(warm=warm)
                 if not warm:
                     self._start(crew, should_stop, on_waiting)
                 self._bring_buffer(task.player, crew)
-                yield crew
-            finally:
-                self._give_back(crew)
+            yield crew
 
     def close(self) -> None:
         """Close all idle crews."""

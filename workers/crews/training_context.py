@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from workers.buffers.keeping import MovedBuffer, PlayerBuffers
 from workers.buffers.storing import store
 from workers.checkpoints import KIND, Checkpoint, CheckpointMismatch, load, save
 from workers.crews.all_reduce import GradientAllReduce
+from workers.crews.part_times import PartTimes
 from workers.crews.plan import CrewPlan
 from workers.games.names import make_game
 from workers.games.protocol import GameSpec, VectorGame
@@ -47,9 +48,15 @@ class TrainingContext:
     buffer: Buffer
 
     def __init__(
-        self, plan: CrewPlan, artifacts: ArtifactStore, game: VectorGame, all_reduce: GradientAllReduce | None
+        self,
+        plan: CrewPlan,
+        artifacts: ArtifactStore,
+        game: VectorGame,
+        all_reduce: GradientAllReduce | None,
+        times: PartTimes | None = None,
     ) -> None:
         self._plan, self._store, self._game = plan, artifacts, game
+        self._times = times or PartTimes()
         self._all_reduce = all_reduce
         self._rows = 1
         self._share = 1.0
@@ -225,13 +232,19 @@ class TrainingContext:
             # networks of which the checkpoint knows nothing start from the task's seed
             self.learner = build_learner(self.algorithm, self._plan.model, self._game.spec, task.seed)
             self.learner.to(torch.device(self._plan.resources.device), _AUTOCAST[self._plan.resources.autocast])
-            reduce = self._all_reduce.average if self._all_reduce else None
+            reduce = self._exchange if self._all_reduce else None
             self.learner.connect(reduce, self._stop_asked.is_set)
             self.learner.nets.eval()
             self._made_for = task.algorithm
         self._steps = 0
         if checkpoint is not None:
             self._restore(checkpoint, task)
+
+    def _exchange(self, gradients: torch.Tensor, meanwhile: Callable[[], object] | None = None) -> None:
+        """Average the gradients over the crew; the time includes that for slower processes."""
+        assert self._all_reduce is not None
+        with self._times.part("exchange"):
+            self._all_reduce.average(gradients, meanwhile)
 
     def _restore(self, checkpoint: Checkpoint, task: GenerationTask) -> None:
         assert task.checkpoint is not None
