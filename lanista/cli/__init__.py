@@ -52,6 +52,10 @@ COMMANDS = {
         help="Recompute payoffs, ratings and counts from the recorded games. Exit code 0 only if everything agrees.",
         of_stack=True,
     ),
+    "trace": LazyCommand(
+        place="lanista.cli.installation.trace:trace",
+        help="List the slowest generations, or show where the time of one went. Needs LANISTA_TRACING=file.",
+    ),
     "backup": LazyCommand(
         place="lanista.cli.installation.backup:backup",
         help="Write the database at one moment and all artifacts into a folder, while leagues run.",
