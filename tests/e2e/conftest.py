@@ -18,6 +18,7 @@ from tests.e2e.stack import LocalStack
 @pytest.fixture(scope="session")
 def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
     local = LocalStack.at(tmp_path_factory.mktemp("stack"))
+    local.extra["LANISTA_TRACING"] = "file"  # all else must work as without it, as the other stacks of the tests do
     yield local
     local.down()
 
