@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
@@ -16,6 +16,9 @@ from orchestrator.settings import (
     TemporalSettings,
     TraceSettings,
 )
+
+if TYPE_CHECKING:
+    from api.store.checkpoints.pruning import Retention
 
 
 def _require_postgres(value: SecretStr) -> SecretStr:
@@ -111,11 +114,38 @@ class StoreSettings(TemporalSettings, ArtifactCacheSettings, LogSettings, TraceS
         default=120.0, ge=5, le=86_400, description="an attempt without progress for this long is retried"
     )
     store_slots: int = Field(default=16, ge=1, le=512, description="store activities that run at once")
+    retain_newest: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="checkpoints of each learning player that are kept, the newest, at least 2; older ones that "
+        "nothing needs are pruned when a trial ends; 0: all are kept",
+    )
+    retain_every: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="with LANISTA_RETAIN_NEWEST also each version is kept whose number this divides; "
+        "0: no further ones",
+    )
     store_metrics_address: str = Field(
         default="",
         pattern=METRICS_ADDRESS,
         description="ip:port where the store worker serves the Temporal SDK's metrics to Prometheus; empty: not served",
     )
+
+    @model_validator(mode="after")
+    def _enough_is_kept(self) -> Self:
+        if self.retain_newest == 1:
+            raise ValueError("LANISTA_RETAIN_NEWEST: keep at least 2, or 0 to keep all.")
+        return self
+
+    @property
+    def retention(self) -> Retention | None:
+        """Which checkpoints are kept; None: all."""
+        from api.store.checkpoints.pruning import Retention  # needs SQLAlchemy, which settings do not
+
+        return Retention(newest=self.retain_newest, every=self.retain_every) if self.retain_newest else None
 
 
 class ApiSettings(StoreSettings, ImportSettings):

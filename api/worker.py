@@ -89,7 +89,9 @@ async def _serve(settings: StoreSettings) -> None:
             Worker(
                 client,
                 task_queue=Queue.STORE,
-                activities=store_activities(engine, artifacts, stall_seconds=settings.stall_seconds),
+                activities=store_activities(
+                    engine, artifacts, stall_seconds=settings.stall_seconds, retention=settings.retention
+                ),
                 activity_executor=threads,
                 max_concurrent_activities=settings.store_slots,
                 interceptors=[LogContextInterceptor(), *([] if journal is None else [journal])],

@@ -16,6 +16,7 @@ from api.activities.sweeps import SweepActivities
 from api.activities.system import SystemCheckActivities
 from api.activities.tournaments import TournamentActivities
 from api.activities.trials import TrialActivities
+from api.store.checkpoints.pruning import Retention
 from orchestrator.storage.artifacts import ArtifactStore
 
 __all__ = [
@@ -39,10 +40,11 @@ def store_activities(
     *,
     stall_seconds: float = STALL_SECONDS,
     garbage_age: timedelta = GARBAGE_AGE,
+    retention: Retention | None = None,
 ) -> list[Callable[..., Any]]:
     """Every activity of the store queue, to be registered with a worker."""
     system = SystemCheckActivities(engine)
-    trials = TrialActivities(engine, artifacts, garbage_age=garbage_age)
+    trials = TrialActivities(engine, artifacts, garbage_age=garbage_age, retention=retention)
     generations = GenerationActivities(engine, artifacts, stall_seconds=stall_seconds)
     gates = GateActivities(engine, artifacts, stall_seconds=stall_seconds)
     evaluations = EvaluationActivities(engine, artifacts, stall_seconds=stall_seconds)

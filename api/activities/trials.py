@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import structlog
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 from temporalio import activity
@@ -13,6 +14,7 @@ from api.activities.error_mapping import map_errors
 from api.schemas.enums import PlayerStatus, TrialStatus
 from api.schemas.events import EventPayload, GateRetried, read_event
 from api.store.checkpoints.garbage import collect_garbage, keep_checkpoint
+from api.store.checkpoints.pruning import BackupUnderWay, Retention, prune_checkpoints
 from api.store.core.commits import lock_trial
 from api.store.core.engine import session_factory
 from api.store.core.errors import Conflict
@@ -34,14 +36,18 @@ from orchestrator.spec import TrialSpec
 from orchestrator.spec.values import is_id
 from orchestrator.storage.artifacts import ArtifactStore
 
+log = structlog.get_logger()
+
 
 class TrialActivities:
     """The store's part of a trial."""
 
-    def __init__(self, engine: Engine, artifacts: ArtifactStore, *, garbage_age: timedelta) -> None:
+    def __init__(
+        self, engine: Engine, artifacts: ArtifactStore, *, garbage_age: timedelta, retention: Retention | None = None
+    ) -> None:
         self._sessions = session_factory(engine)
         self._artifacts = artifacts
-        self._garbage_age = garbage_age
+        self._garbage_age, self._retention = garbage_age, retention
 
     @activity.defn(name=contracts.begin_trial.name)
     def begin_trial(self, request: contracts.TrialRequest) -> contracts.TrialBrief:
@@ -103,8 +109,13 @@ class TrialActivities:
 
     @activity.defn(name=contracts.collect_garbage.name)
     def collect_garbage(self, request: contracts.TrialRequest) -> contracts.GarbageReport:
-        """Remove old files that no version refers to."""
+        """Give up the checkpoints that retention does not keep, and remove old files that no version refers to."""
         with map_errors():
+            if self._retention is not None:
+                try:
+                    prune_checkpoints(self._sessions, self._retention)
+                except BackupUnderWay as later:
+                    log.info("nothing is pruned now", reason=str(later))
             collected = collect_garbage(self._sessions, self._artifacts, older_than=self._garbage_age)
         return contracts.GarbageReport(files=len(collected.uris), bytes=collected.bytes_freed)
 

@@ -61,6 +61,11 @@ COMMANDS = {
         help="Write the database at one moment and all artifacts into a folder, while leagues run.",
         of_stack=True,
     ),
+    "prune": LazyCommand(
+        place="lanista.cli.installation.prune:prune",
+        help="Give up old checkpoints of training that nothing needs.",
+        of_stack=True,
+    ),
     "restore": LazyCommand(
         place="lanista.cli.installation.backup:restore",
         help="Restore a backup into a new installation that runs; its leagues go on from the backup's moment.",

@@ -102,7 +102,7 @@ def _look(targets: dict[str, Address], artifacts: str, wanted: Sequence[Checkpoi
     problem = None
     try:
         for ref in wanted:
-            ArtifactStore(artifacts).get(ref)
+            ArtifactStore(artifacts).verify(ref)
     except ArtifactError as error:
         problem = str(error)
     return Found(release=version("lanista"), artifacts=problem, unreached=_unreached(targets))

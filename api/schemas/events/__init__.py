@@ -47,6 +47,7 @@ from api.schemas.events.tournaments import (
 )
 from api.schemas.events.trials import (
     AliasMoved,
+    CheckpointsPruned,
     ForkOrigin,
     ProjectChanged,
     RatingsFitted,
@@ -64,6 +65,7 @@ __all__ = [
     "KINDS",
     "AliasMoved",
     "CheckpointDamaged",
+    "CheckpointsPruned",
     "EvaluationDropped",
     "EvaluationRecorded",
     "EvaluationRetried",

@@ -154,6 +154,21 @@ class ProjectChanged(EventPayload, kind="project.changed"):
         return f"{name} has now {' and '.join(parts) or 'another share of the crews'}"
 
 
+class CheckpointsPruned(EventPayload, kind="checkpoints.pruned"):
+    """Retention gave up checkpoints of old training versions that nothing needs; their files are removed as garbage."""
+
+    versions: int = Field(0, description="number of versions", examples=[120])
+    files: int = Field(0, description="number of their files", examples=[120])
+    bytes: int = Field(0, description="size of the files", examples=[6_144_960])
+    newest: int = Field(0, description="versions of each player that are kept, the newest", examples=[20])
+    every: int = Field(0, description="versions whose number this divides are kept too; 0: none", examples=[10])
+
+    @property
+    def text(self) -> str:
+        rule = f"the newest {self.newest} of each player" + (f" and every {self.every}th" if self.every else "")
+        return f"{self.versions:,} checkpoints ({self.bytes / 1e6:,.1f} MB) were pruned; {rule} are kept"
+
+
 class AliasMoved(EventPayload, kind="alias.moved"):
     """An alias was moved to another version."""
 

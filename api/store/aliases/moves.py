@@ -14,6 +14,7 @@ from api.schemas.enums import AliasMove
 from api.schemas.events import AliasMoved
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
+from api.store.players.pruned import refuse_pruned
 from api.store.players.versions import version_name
 from api.store.tables import Alias, AliasEvent, ModelVersion
 
@@ -64,6 +65,8 @@ def move_alias(
         raise Conflict(f"alias {key.name!r} is at revision {present}, not {if_revision}; read it again")
     if not created and alias.version_id == version_id:
         return alias
+    # what a gate, tournament or sweep promotes is kept for that, and its transaction may hold the lock of events by now
+    refuse_pruned(session, version_id, lock=promotion.move is AliasMove.SET)
     from_version_id = None if created else alias.version_id
     if not created:
         alias.version_id = version_id

@@ -1,7 +1,7 @@
 """Writes a backup while leagues run: all tables in one snapshot, then the artifacts.
 
 Artifacts are never changed, and garbage collection spares what a recorded row refers to, so the artifacts may be
-copied after the rows were read. Those that the folder holds already are not copied again.
+copied after the rows were read. Nothing is pruned meanwhile. Those that the folder holds already are not copied again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from psycopg import sql
 from sqlalchemy import Connection, Engine, text
 
 from api.store.backup.manifest import Manifest, TableFile, artifact_folder, table_file
+from api.store.core.locks import BACKUP_LOCK
 from api.store.core.migrate import revision_of
 from api.store.tables import Base
 from orchestrator.storage.artifacts import ArtifactStore
@@ -30,27 +31,37 @@ def write_backup(engine: Engine, artifacts: ArtifactStore, folder: Path, *, say:
     """Write a backup into the folder; an earlier one in it is replaced when this one is complete."""
     table_file(folder, "").parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with engine.connect().execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True) as connection:
-        made_at: str = connection.scalar(
-            text("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
-        )
-        tables = []
-        for table in Base.metadata.sorted_tables:
-            if table.name not in SKIPPED:
-                columns = [column.name for column in table.columns if column.computed is None]
-                tables.append(_write_table(connection, table.name, columns, table_file(folder, table.name)))
-                say(f"{table.name}: {tables[-1].rows:,} rows")
-        found = {
-            "revision": revision_of(connection) or "base",
-            "last_event": connection.scalar(text("SELECT coalesce(max(id), 0) FROM events")),
-            "commits": {
-                row.id: row.last_commit for row in connection.execute(text("SELECT id, last_commit FROM trials"))
-            },
-            "sequences": _sequences(connection),
-        }
-    count, size = copy_artifacts(artifacts, ArtifactStore(str(artifact_folder(folder))), say)
-    manifest = Manifest(made_at=made_at, tables=tables, artifacts=count, artifact_bytes=size, **found)
+        try:
+            connection.execute(text(f"SELECT pg_advisory_lock_shared({BACKUP_LOCK})"))
+            connection.rollback()  # so that the snapshot begins with the lock held
+            tables, found = _write_rows(connection, folder, say)
+            connection.rollback()
+            count, size = copy_artifacts(artifacts, ArtifactStore(str(artifact_folder(folder))), say)
+        finally:
+            connection.invalidate()  # the lock ends with the connection
+    manifest = Manifest(tables=tables, artifacts=count, artifact_bytes=size, **found)
     manifest.write(folder)
     return manifest
+
+
+def _write_rows(connection: Connection, folder: Path, say: Say) -> tuple[list[TableFile], dict[str, Any]]:
+    """All tables, and what else the manifest tells of their snapshot."""
+    made_at: str = connection.execute(
+        text("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
+    ).scalar_one()
+    tables = []
+    for table in Base.metadata.sorted_tables:
+        if table.name not in SKIPPED:
+            columns = [column.name for column in table.columns if column.computed is None]
+            tables.append(_write_table(connection, table.name, columns, table_file(folder, table.name)))
+            say(f"{table.name}: {tables[-1].rows:,} rows")
+    return tables, {
+        "made_at": made_at,
+        "revision": revision_of(connection) or "base",
+        "last_event": connection.scalar(text("SELECT coalesce(max(id), 0) FROM events")),
+        "commits": {row.id: row.last_commit for row in connection.execute(text("SELECT id, last_commit FROM trials"))},
+        "sequences": _sequences(connection),
+    }
 
 
 def _write_table(connection: Connection, table: str, columns: list[str], path: Path) -> TableFile:

@@ -14,6 +14,8 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from api.schemas.enums import GateStatus, TournamentStatus
 from api.store.core.installation import check_sole_installation, leave_mark
+from api.store.core.locks import CHECKPOINTS_LOCK
+from api.store.players.pruned import is_pruned
 from api.store.tables import Gate, ModelVersion, Player, Tournament
 from league.types import CheckpointRef
 from orchestrator.searching import PREFIX, searched_checkpoint
@@ -21,8 +23,6 @@ from orchestrator.storage.artifacts import ArtifactStore, Collected, MissingArti
 from orchestrator.storage.played_games import GAMES_KIND
 from orchestrator.user_code.code_archives import KIND as CODE_KIND
 
-_LOCK = 113628506914819
-"""Advisory lock: shared for recorders of checkpoints, exclusive for a collection, for a few files at a time."""
 BUFFER_KIND = "buffer"
 """Parts of replay buffers, which checkpoints name: see workers/buffers/storing.py."""
 BUFFER_AGE = timedelta(days=30)
@@ -35,7 +35,7 @@ AT_ONCE = 50
 def keep_checkpoint(session: Session, artifacts: ArtifactStore, checkpoint: CheckpointRef) -> None:
     """Check that the file exists, and lock it against collection until this transaction ends."""
     leave_mark(session, artifacts)
-    session.execute(text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})"))
+    session.execute(text(f"SELECT pg_advisory_xact_lock_shared({CHECKPOINTS_LOCK})"))
     if not artifacts.exists(checkpoint):
         raise MissingArtifact(checkpoint.uri, checkpoint.sha256)
 
@@ -66,7 +66,7 @@ def collect_garbage(sessions: sessionmaker[Session], artifacts: ArtifactStore, *
     ]
     for few in _few_at_once(candidates):
         with sessions.begin() as session:
-            session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            session.execute(text(f"SELECT pg_advisory_xact_lock({CHECKPOINTS_LOCK})"))
             removed = artifacts.remove(_unnamed(session, few), older_than)
         uris += removed.uris
         freed += removed.bytes_freed
@@ -102,10 +102,10 @@ def _few_at_once(files: Sequence[StoredFile]) -> Iterator[Sequence[StoredFile]]:
 
 
 def _unnamed(session: Session, files: Sequence[StoredFile]) -> list[StoredFile]:
-    """The files that no version refers to and no bot searches with, in the given order."""
+    """The files that no version refers to, or only pruned ones, and no bot searches with, in the given order."""
     searching = session.scalars(select(Player.bot).where(Player.bot.startswith(PREFIX, autoescape=True)))
     named: set[str | None] = {searched_checkpoint(bot) for bot in searching if bot is not None}
     for few in _few_at_once(files):
-        query = select(ModelVersion.sha256).where(ModelVersion.sha256.in_([file.name for file in few]))
+        query = select(ModelVersion.sha256).where(ModelVersion.sha256.in_([file.name for file in few]), ~is_pruned())
         named.update(session.scalars(query))
     return [file for file in files if file.name not in named]

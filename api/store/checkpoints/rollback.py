@@ -19,6 +19,7 @@ from api.store.core.commits import lock_trial, take_commit
 from api.store.core.decisions import Subject, find_decision, record_decision
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_events
+from api.store.players.pruned import is_pruned
 from api.store.players.roster import player_of, retire_player
 from api.store.players.versions import copy_version, origin_version, playing_version, version_payload
 from api.store.players.weights import checkpoint_of
@@ -174,7 +175,7 @@ def _last_good(
     """The newest version with an intact file, and the ones skipped; the last resort is the player's first version."""
     older = session.scalars(
         select(ModelVersion)
-        .where(ModelVersion.player_id == player.id, ModelVersion.number < damaged.number)
+        .where(ModelVersion.player_id == player.id, ModelVersion.number < damaged.number, ~is_pruned())
         .order_by(ModelVersion.number.desc())
     )
     skipped: list[str] = []

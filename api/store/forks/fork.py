@@ -21,6 +21,7 @@ from api.store.core.ids import new_id
 from api.store.forks.at_commit import PlayerAtCommit, players_at, trial_steps_at
 from api.store.payoffs.cells import upsert_cells
 from api.store.payoffs.replay import replay_payoff
+from api.store.players.pruned import refuse_pruned
 from api.store.ratings.bradley_terry import fit_ratings
 from api.store.ratings.online import rate_online
 from api.store.tables import Commit, ModelVersion, Player, RatingFit, Trial
@@ -58,6 +59,7 @@ def fork_trial(
         raise NotFound(f"there is no trial {source_id}")
     commit = _checked_commit(source, at_commit)
     members = players_at(session, source, commit)
+    refuse_pruned(session, *(member.version.id for member in members))
     spec = _changed(source, changes or {}, members)
     fork = _add_trial(session, source, name, spec, commit)
     # ids ascend, so that the copies keep the order of their origins

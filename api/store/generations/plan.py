@@ -26,6 +26,7 @@ from api.store.generations.fair_share import check_quota
 from api.store.generations.matchmaker_state import qualities_of
 from api.store.generations.turns import check_queue
 from api.store.payoffs.cells import load_payoff
+from api.store.players.pruned import is_pruned
 from api.store.players.roster import player_of, players_of, roster_of
 from api.store.players.versions import playing_version
 from api.store.tables import Decision, ModelVersion, Player, Trial
@@ -137,7 +138,7 @@ def planned_evidence(session: Session, decision_id: int) -> Mapping[str, Any]:
 def usable_versions(session: Session, trial_id: str) -> dict[str, ModelVersion]:
     """Each player's newest version that is not known to be damaged, by player."""
     damaged = damaged_sha256(session, trial_id)
-    query = select(ModelVersion).where(ModelVersion.trial_id == trial_id)
+    query = select(ModelVersion).where(ModelVersion.trial_id == trial_id, ~is_pruned())
     if damaged:
         query = query.where(ModelVersion.sha256.is_(None) | ModelVersion.sha256.not_in(damaged))
     newest = query.ext(distinct_on(ModelVersion.player_id)).order_by(ModelVersion.player_id, ModelVersion.number.desc())

@@ -11,6 +11,7 @@ from api.store.matches.finished_people_games import read_finished_game
 from api.store.matches.people_games import answer_of
 from api.store.matches.reads import read_match
 from api.store.players.contenders import contender
+from api.store.players.pruned import refuse_pruned
 from api.store.players.reads import get_version
 from api.store.tables import PeopleGame, Player, Trial
 from api.store.trials.spec import spec_of
@@ -19,8 +20,10 @@ from orchestrator.contracts.interactive import MoveRequest
 from orchestrator.contracts.play import Contender
 
 
-def opponent_of(session: Session, version_id: str) -> tuple[Contender, Component]:
-    """A version as an opponent, and the game it plays."""
+def opponent_of(session: Session, version_id: str, *, plays: bool = True) -> tuple[Contender, Component]:
+    """A version as an opponent, and the game it plays; Conflict if it `plays` and its checkpoint was pruned."""
+    if plays:
+        refuse_pruned(session, version_id, lock=False)
     version, _ = get_version(session, version_id)
     player = session.get_one(Player, version.player_id)
     trial = session.get_one(Trial, version.trial_id)
@@ -45,7 +48,7 @@ def recorded_start(
     else:
         row = read_finished_game(session, str(game_id))
         name, owner, seed, recorded = f"game {game_id}", row.version_id, row.seed, answer_of(row).moves
-    if opponent_of(session, owner)[1] != opponent_of(session, version_id)[1]:
+    if opponent_of(session, owner, plays=False)[1] != opponent_of(session, version_id)[1]:
         raise Conflict(f"{name} is of another game than version {version_id} plays")
     if moves >= len(recorded):
         raise Conflict(f"{name} has {len(recorded)} actions; keep fewer of them, not {moves}, to play on from there")

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.store.core.errors import Conflict
+from api.store.players.pruned import refuse_pruned
 from api.store.players.versions import origin_version, present_version
 from api.store.tables import ModelVersion, Player, Trial
 from api.store.trials.spec import model_of, spec_of
@@ -74,6 +75,7 @@ def named_weights(session: Session, trial: Trial, source: str, player: Player | 
             f"version {source} of {owner.name} was made for another model, {_text(theirs)}, and cannot start {whose}, "
             f"whose model is {_text(wanted)}"
         )
+    refuse_pruned(session, version.id)
     return weights_of(version)
 
 

@@ -13,6 +13,7 @@ from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.payoffs.cells import load_payoff
+from api.store.players.pruned import refuse_pruned
 from api.store.players.roster import players_of
 from api.store.players.versions import version_name
 from api.store.tables import ModelVersion, Probe, Trial
@@ -42,6 +43,7 @@ def add_version_probe(session: Session, version_id: str, spec: NewProbeSpec) -> 
     version = session.get(ModelVersion, version_id)
     if version is None:
         raise NotFound(f"there is no version {version_id}")
+    refuse_pruned(session, version.id)
     trial = session.get_one(Trial, version.trial_id)
     part = {"version_id": version.id, "name": version_name(session, version.id), "weight": 1.0}
     return _add(session, trial, [part], spec, version_id=version.id)

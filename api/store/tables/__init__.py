@@ -14,6 +14,7 @@ from api.store.tables.payoffs import Payoff
 from api.store.tables.people_games import PeopleGame
 from api.store.tables.players import ModelVersion, Player
 from api.store.tables.probes import Probe, ProbeTrial
+from api.store.tables.pruned import PrunedVersion
 from api.store.tables.ratings import Rating, RatingCovariance, RatingFit
 from api.store.tables.schedules import Schedule
 from api.store.tables.shares import ShareLink
@@ -52,6 +53,7 @@ __all__ = [
     "Probe",
     "ProbeTrial",
     "Project",
+    "PrunedVersion",
     "Rating",
     "RatingCovariance",
     "RatingFit",

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import PlayerStatus, RatingMethod, TrialKind
 from api.store.core.errors import Conflict, NotFound
 from api.store.players.project_bots import bot_version
+from api.store.players.pruned import is_pruned, refuse_pruned
 from api.store.tables import Alias, ModelVersion, Player, Rating, RatingFit, Trial
 from api.store.trials.names import is_named
 from api.store.trials.spec import game_key
@@ -136,7 +137,7 @@ def _of_trial(trial: Trial, rule: EntrantRule) -> Select[ModelVersion]:
     if rule.argument:
         query = query.where(Player.name == rule.argument)
     if rule.rule is Rule.EVERY:
-        return query.where(ModelVersion.number % rule.every == 0)
+        return query.where(ModelVersion.number % rule.every == 0, ~is_pruned())
     newest = (
         select(ModelVersion.player_id, func.max(ModelVersion.number).label("number"))
         .where(ModelVersion.trial_id == trial.id)
@@ -174,6 +175,7 @@ def _fitting(session: Session, arena: Arena, version_id: str) -> ModelVersion:
     trial = session.get_one(Trial, version.trial_id)
     if (trial.project_id, trial.game) != (arena.project_id, arena.key):
         raise Conflict(f"version {version_id} is of another project or game than the tournament ({arena.key})")
+    refuse_pruned(session, version.id)
     return version
 
 

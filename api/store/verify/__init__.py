@@ -19,6 +19,7 @@ from api.store.tables import (
     Payoff,
     Player,
     Probe,
+    PrunedVersion,
     RatingFit,
     Sweep,
     SweepDecision,
@@ -58,6 +59,7 @@ _CHECKS = (
 _COUNTED = {
     "players": Player,
     "versions": ModelVersion,
+    "pruned_versions": PrunedVersion,
     "generations": Generation,
     "tallies": Tally,
     "payoff_cells": Payoff,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from api.store.players.pruned import is_pruned
 from api.store.tables import ModelVersion
 from api.store.verify.report import Finding, FindingKind
 from league.types import CheckpointRef
@@ -14,10 +15,10 @@ from orchestrator.storage.artifacts import ArtifactStore, DamagedArtifact, Missi
 
 
 def referenced_files(session: Session) -> dict[CheckpointRef, int]:
-    """Every checkpoint that versions refer to, and the number of those versions."""
+    """Every checkpoint that versions refer to which were not pruned, and the number of those versions."""
     rows = session.execute(
         select(ModelVersion.uri, ModelVersion.sha256, ModelVersion.size, func.count())
-        .where(ModelVersion.uri.is_not(None))
+        .where(ModelVersion.uri.is_not(None), ~is_pruned())
         .group_by(ModelVersion.uri, ModelVersion.sha256, ModelVersion.size)
         .order_by(ModelVersion.uri)
     )

@@ -110,6 +110,6 @@ def _openings(services: Services, version_id: str, opponent_version_id: str) -> 
     with services.reads() as session:
         for each in (version_id, opponent_version_id):
             get_version(session, each)
-        _, game = opponent_of(session, version_id)
+        _, game = opponent_of(session, version_id, plays=False)
         rows = head_to_head(session, version_id, opponent_version_id)["openings"]
     return NameMoves(game=game, openings=[each["opening"] for each in rows], seeds=[each["seed"] for each in rows])

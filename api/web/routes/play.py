@@ -191,7 +191,7 @@ def _replay_request(
 ) -> tuple[PeopleGameSummary, ReplayRequest]:
     with services.reads() as session:
         row = read_finished_game(session, game_id)
-        _, game = opponent_of(session, row.version_id)
+        _, game = opponent_of(session, row.version_id, plays=False)
         opinion = None
         if annotator is not None:
             opinion, other = opponent_of(session, annotator)

@@ -56,7 +56,7 @@ def _request(
 ) -> tuple[MatchSummary, int, ReplayRequest]:
     with services.reads() as session:
         match = read_match(session, match_id)
-        _, game = opponent_of(session, match["version_id"])
+        _, game = opponent_of(session, match["version_id"], plays=False)
         opinion = None
         if annotator is not None:
             opinion, other = opponent_of(session, annotator)

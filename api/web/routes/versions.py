@@ -16,6 +16,7 @@ from api.schemas.versions import Version, VersionDetail
 from api.store.checkpoints.garbage import keep_checkpoint
 from api.store.core.engine import Session
 from api.store.players.import_weights import import_version
+from api.store.players.pruned import pruned_at
 from api.store.players.reads import (
     aliases_of,
     get_version,
@@ -78,6 +79,7 @@ def get_one(version_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The version, its aliases, and the versions its weights descend from."""
     with services.reads() as session:
         record = read_version(session, str(version_id))
+        record["pruned_at"] = pruned_at(session, str(version_id))
         record["returns"] = returns_of(session, str(version_id))
         record["aliases"] = aliases_of(session, str(version_id))
         record["lineage"] = lineage(session, str(version_id))
@@ -90,15 +92,19 @@ def get_one(version_id: EntityId, services: Api, principal: Viewer) -> Response:
     response_class=Response,
     responses={
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
-        409: {"description": "The checkpoint is missing or damaged"},
+        409: {"description": "The checkpoint is pruned, missing or damaged"},
     },
 )
 def checkpoint(version_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The weights as safetensors, verified against their hash."""
     with services.reads() as session:
         version, player = get_version(session, str(version_id))
+        pruned = pruned_at(session, str(version_id))
     if version.uri is None or version.sha256 is None or version.size is None:
         raise ProblemError(404, f"{player} is a bot and has no checkpoint")
+    if pruned is not None:
+        problem = f"the checkpoint of version {version_id} was pruned on {pruned:%Y-%m-%d}"
+        raise ProblemError(409, problem, sha256=version.sha256)
     blocks = services.artifacts.blocks(CheckpointRef(uri=version.uri, sha256=version.sha256, size=version.size))
     try:
         first = next(blocks)

@@ -34,6 +34,7 @@ APPEND_ONLY = {
     "ratings",
     "return_tallies",
     "probe_trials",
+    "pruned_versions",
     "sweep_decisions",
     "sweep_trials",
     "sweep_values",

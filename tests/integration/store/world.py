@@ -28,6 +28,7 @@ from api.store.tables import (
     PeopleGame,
     Probe,
     ProbeTrial,
+    PrunedVersion,
     Rating,
     RatingCovariance,
     RatingFit,
@@ -240,6 +241,7 @@ class World(LearningRows):
             tournament_id=self.tournament.id,
         )
         self.add(probe)
+        self.add(PrunedVersion(version_id=self.trained.id))
         self.add(ProbeTrial(probe_id=probe.id, number=0, trial_id=self.trial.id))
         self.add(SweepDecision(**place, rung=0, verdict="go_on", reason="the only one"))
 

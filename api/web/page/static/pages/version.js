@@ -4,7 +4,7 @@ import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { colour, seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { bytes, fixed, versionName, whole, humanize } from "../core/format.js";
+import { bytes, day, fixed, versionName, whole, humanize } from "../core/format.js";
 import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 
@@ -32,8 +32,9 @@ export async function load(context) {
 }
 
 export function view({ version, trial, rating, games, metrics }, context) {
-  const download =
-    version.sha256 && h("a", { class: "button plain", href: `/api/v1/versions/${version.id}/checkpoint`, download: true }, "Download");
+  const download = version.pruned_at
+    ? h("span", { class: "badge", title: `Retention gave up this checkpoint on ${day(version.pruned_at)}` }, "checkpoint pruned")
+    : version.sha256 && h("a", { class: "button plain", href: `/api/v1/versions/${version.id}/checkpoint`, download: true }, "Download");
   return [
     h(
       "div",
