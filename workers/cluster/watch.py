@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,10 +103,10 @@ class ClusterWatch:
         """CPUs of the nodes that may run users' work."""
         return sum(node.cpus for node in self.state.usable.values())
 
-    def selector(self) -> dict[str, str]:
-        """Ray's label selector of nodes that may run users' work."""
+    def selector(self, *, spare: Collection[str] = ()) -> dict[str, str]:
+        """Ray's label selector of nodes that may run users' work, without those to `spare`."""
         # by exclusion, so that a waiting group also fits nodes that an autoscaler has yet to start
-        excluded = sorted(self.state.excluded)
+        excluded = sorted({*self.state.excluded, *spare})
         return {**self._labels, **({NODE_ID: f"!in({','.join(excluded)})"} if excluded else {})}
 
     def lost(self, nodes: Iterable[str]) -> str | None:

@@ -41,6 +41,15 @@ def _check_capacity(plan: CrewPlan, nodes: Sequence[Mapping[str, float]]) -> Non
             )
 
 
+def gpu_nodes_to_spare(plan: CrewPlan, nodes: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """The nodes with GPUs, by id, if those without could hold all processes of the crew that need none."""
+    without = [node for node in nodes.values() if not node.get("GPU")]
+    bundles = [bundle for bundle in plan.bundles if "GPU" not in bundle]
+    if not bundles or any(len(bundles) > sum(_fits(bundle, node) for node in without) for bundle in bundles):
+        return []
+    return sorted(node_id for node_id, node in nodes.items() if node.get("GPU"))
+
+
 def _fits(bundle: Bundle, node: Mapping[str, float]) -> int:
     """How many processes of this bundle an idle node holds."""
     return int(min(math.floor(node.get(name, 0.0) / amount + 1e-9) for name, amount in bundle.items()))

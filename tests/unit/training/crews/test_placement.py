@@ -11,7 +11,7 @@ from orchestrator.contracts.generations import ProcessResources, Topology
 from orchestrator.spec.generation import GenerationSpec
 from tests.unit.training.generation_task import TASK
 from workers.crews.errors import CrewUnavailable
-from workers.crews.hosts.placement import check_capacity
+from workers.crews.hosts.placement import check_capacity, gpu_nodes_to_spare
 from workers.crews.plan import CrewPlan, crew_plan
 
 MB = float(1 << 20)
@@ -63,6 +63,32 @@ def test_a_cluster_that_is_too_small_is_named(
         return
     with pytest.raises(CrewUnavailable, match=words):
         check_capacity(asked, nodes)
+
+
+LARGE_GPU, SMALL_GPU, LARGE, SMALL = (
+    {"CPU": 16.0, "GPU": 2.0},
+    {"CPU": 2.0, "GPU": 1.0},
+    {"CPU": 8.0},
+    {"CPU": 2.0},
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "nodes", "spared"),
+    [
+        (plan(device="cuda", sampling_device="cpu", split=True), {"g": LARGE_GPU, "h": SMALL_GPU, "c": LARGE}, "gh"),
+        (plan(device="cuda", sampling_device="cpu", split=True), {"g": LARGE_GPU, "c": SMALL, "d": SMALL}, "g"),
+        (plan(device="cuda", sampling_device="cpu", split=True), {"g": LARGE_GPU, "c": SMALL}, ""),
+        (plan(device="cuda", sampling_device="cpu", split=True), {"g": LARGE_GPU}, ""),
+        (plan(), {"g": LARGE_GPU, "c": LARGE}, "g"),
+        (plan(), {"c": LARGE}, ""),
+        (plan(device="cuda"), {"g": LARGE_GPU, "c": LARGE}, ""),
+    ],
+)
+def test_nodes_with_gpus_are_spared_where_others_have_room(
+    asked: CrewPlan, nodes: dict[str, dict[str, float]], spared: str
+) -> None:
+    assert gpu_nodes_to_spare(asked, nodes) == list(spared)
 
 
 def test_the_trial_file_refuses_gpus_without_a_device_for_them() -> None:
