@@ -15,6 +15,7 @@ from lanista.given_settings import DEFAULT_HOME
 from orchestrator.settings import (
     ENV_PREFIX,
     ArtifactCacheSettings,
+    CodeSettings,
     LanistaSettings,
     LogSettings,
     SettingsError,
@@ -141,6 +142,7 @@ ALL_SETTINGS: tuple[type[LanistaSettings], ...] = (
     LeagueGatewaySettings,
     TemporalSettings,
     ArtifactCacheSettings,
+    CodeSettings,
     LogSettings,
     TraceSettings,
 )

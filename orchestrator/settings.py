@@ -113,6 +113,16 @@ class ArtifactCacheSettings(LanistaSettings):
     )
 
 
+class CodeSettings(LanistaSettings):
+    """What own code may do to a node."""
+
+    install_packages: bool = Field(
+        default=False,
+        description="true: packages that own code names and a node lacks are installed there by pip, into a folder of "
+        "their own; false: such code is refused with the command to install them",
+    )
+
+
 SHORTEST_SECRET = 32
 
 

@@ -7,6 +7,7 @@ from pydantic import Field, FilePath, SecretStr, field_validator
 from orchestrator.settings import (
     METRICS_ADDRESS,
     ArtifactCacheSettings,
+    CodeSettings,
     ImportSettings,
     LogSettings,
     TemporalSettings,
@@ -20,7 +21,7 @@ ADDRESSES = r"^(\s*[^\s,/]+:\d{1,5}\s*(,|$))*$"
 """host:port, several separated by commas, or nothing."""
 
 
-class WorkerSettings(TemporalSettings, ImportSettings, ArtifactCacheSettings, LogSettings, TraceSettings):
+class WorkerSettings(TemporalSettings, ImportSettings, ArtifactCacheSettings, CodeSettings, LogSettings, TraceSettings):
     """Settings of the train worker, from the environment and `lanista.toml`."""
 
     ray_address: str = Field(

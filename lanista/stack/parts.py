@@ -43,7 +43,7 @@ from lanista.stack.processes.worker_user import (
 )
 from lanista.stack.temporal_keys import TemporalKeys
 from orchestrator.search_attributes import register_search_attributes
-from orchestrator.settings import ArtifactCacheSettings, TemporalSettings
+from orchestrator.settings import ArtifactCacheSettings, CodeSettings, TemporalSettings
 from orchestrator.temporal import TemporalUnreachable, connect
 from workers.settings import WorkerSettings
 
@@ -133,13 +133,14 @@ class Parts:
         return {**chosen(os.environ, own, prefixes), **self.environment(), **keys}
 
     def _compute_environment(self) -> dict[str, str]:
-        """For Ray, whose actors run users' code: no settings but those of the cache of artifacts, and what the user
+        """For Ray, whose actors run users' code: no settings but those of a node, and what the user
         passes on by LANISTA_WORKER_ENV.
         """
         prefixes = (*COMPUTE_PREFIXES, *storage_prefixes(self.artifacts))
         passed = chosen(os.environ, self.settings.worker_env_names, prefixes)
         own = self.worker_user.environment() if self.worker_user else {}
-        return {**passed, **own, **as_environment(ArtifactCacheSettings.load()), **self._ray_environment()}
+        node = as_environment(ArtifactCacheSettings.load()) | as_environment(CodeSettings.load())
+        return {**passed, **own, **node, **self._ray_environment()}
 
     def _identity(self) -> dict[str, Any]:
         """Arguments for subprocess: who runs user code."""

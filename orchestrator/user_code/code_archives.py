@@ -16,6 +16,8 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
+from orchestrator.user_code.packages import BadPackages, packages_of
+
 KIND = "code"
 """The kind of artifact."""
 PACKAGE = "lanista_code_"
@@ -64,7 +66,16 @@ def check_archive(data: bytes) -> list[str]:
             raise BadArchive(f"{info.filename!r}: allowed are relative paths of plain files")
     if not any(info.filename.endswith(".py") for info in infos):
         raise BadArchive("there is no Python file in it")
+    _check_packages(data)
     return [info.filename for info in infos]
+
+
+def _check_packages(data: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        try:
+            packages_of({name: archive.read(name) for name in archive.namelist() if name.endswith(".py")})
+        except BadPackages as error:
+            raise BadArchive(str(error)) from None
 
 
 def archived_name(sha256: str, name: str) -> str:

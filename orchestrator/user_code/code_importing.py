@@ -31,6 +31,7 @@ from typing import Any
 from league.types import CheckpointRef
 from orchestrator.storage.artifacts import ArtifactError, ArtifactStore, ArtifactStoreUnavailable
 from orchestrator.user_code.code_archives import KIND, PACKAGE, check_archive, modules_of
+from orchestrator.user_code.package_installing import require_packages
 
 
 class MissingArchive(ImportError):
@@ -113,7 +114,9 @@ class _Finder(MetaPathFinder):
         ref = CheckpointRef(uri=f"{KIND}/{sha256[:2]}/{sha256}", sha256=sha256, size=0)
         try:
             with self._lock:
-                return unpacked(self.store.get(ref))
+                folder = unpacked(self.store.get(ref))
+                require_packages(folder, folder.parent)
+                return folder
         except ArtifactStoreUnavailable:
             raise  # an outage is retried; it is no fault of the code
         except OSError as error:
