@@ -21,6 +21,8 @@ from benchmarks.stacks.cluster_stack import ROOT, ClusterStack
 from benchmarks.stacks.hosts import Host
 
 GENERATIONS = 8
+BUSY = 40_000
+"""Steps of generations that last long enough for players to wait for each other's crews."""
 Row = Callable[[ClusterStack], dict[str, Any]]
 """It gets a cluster of two nodes with one CPU each and a train worker, or more where earlier rows have added them."""
 
@@ -51,7 +53,7 @@ def own_game(stack: ClusterStack) -> dict[str, Any]:
 
 def node_joins(stack: ClusterStack) -> dict[str, Any]:
     """A node joins while three players share two CPUs: seconds until it is used."""
-    trial = stack.start_trial(league(players=3), "node-joins")
+    trial = stack.start_trial(league(players=3, steps=BUSY), "node-joins")
     wait_for_commits(stack, trial, 2)
     began = time.monotonic()
     node = stack.add_node("node3", 1)
@@ -85,7 +87,7 @@ def link_cut(stack: ClusterStack) -> dict[str, Any]:
 
 def node_drained(stack: ClusterStack) -> dict[str, Any]:
     """A node is drained: its generation ends there, and nothing new starts there."""
-    trial = stack.start_trial(league(players=3), "node-drained")
+    trial = stack.start_trial(league(players=3, steps=BUSY), "node-drained")
     drained = stack.network.hosts["node2"]
     wait_for_commits(stack, trial, 2)
     until(lambda: crew_processes(drained) > 0, "a crew on the node")
@@ -140,7 +142,7 @@ ON_S3: tuple[Row, ...] = (s3_artifacts,)
 def _lose(
     stack: ClusterStack, name: str, lose: Callable[[Host], None], bring_back: Callable[[ClusterStack, Host], None]
 ) -> dict[str, Any]:
-    trial = stack.start_trial(league(players=3), name)
+    trial = stack.start_trial(league(players=3, steps=BUSY), name)
     lost = stack.network.hosts["node2"]
     wait_for_commits(stack, trial, 2)
     until(lambda: crew_processes(lost) > 0, "a crew on the node")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,7 @@ def run(by: str, seed: int, rows: dict[str, Any], given: argparse.Namespace) -> 
         score = score_against(policy, weights, episodes=given.episodes, seed=_EPISODES_SEED, sampled=sampled)
         row[name] = score.to_json()
         say(f"  {name}: {score.mean:+.3f} +- {score.deviation:.3f} over {score.episodes} episodes")
+    row["cores"] = len(os.sched_getaffinity(0))
     return row
 
 

@@ -29,7 +29,9 @@ _STEPS = "SELECT coalesce(sum(steps), 0) FROM generations WHERE trial_id = %s"
 def spec_of(by: str, seed: int, budget: dict[str, Any]) -> dict[str, Any]:
     """A trial file. Network, algorithm and generations are the same for all; no player meets the package's policy.
 
-    Games are long, so few tables play many steps each: a generation ends with playing its last games out.
+    Games are long, so few tables play many steps each: a generation ends with playing its last games out. The settings
+    were chosen by self-play with seed 1: after three million steps it scored -0.2, and -4.8 with minibatches of 4,096,
+    half the learning rate and three times the entropy.
     """
     return {
         "game": {"id": "slime_volley"},
@@ -37,12 +39,12 @@ def spec_of(by: str, seed: int, budget: dict[str, Any]) -> dict[str, Any]:
         "model": {"id": "mlp", "hidden": [64, 64]},
         "algorithm": {
             "id": "ppo",
-            "learning_rate": 1e-3,
-            "gamma": 0.995,
+            "learning_rate": 2e-3,
+            "gamma": 0.99,
             "gae_lambda": 0.95,
-            "entropy": 0.01,
-            "epochs": 3,
-            "minibatch": 4096,
+            "entropy": 0.003,
+            "epochs": 4,
+            "minibatch": 1024,
             "rollout_steps": 128,
         },
         "league": {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -115,6 +117,8 @@ def local_stack(**settings: str) -> Iterator[LocalStack]:
     """A stack that is up, with these environment variables; stopped and removed in the end."""
     folder = Path(tempfile.mkdtemp(prefix="lanista-benchmark-"))
     stack = LocalStack(folder, settings)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # else the stack would outlive a measurement
     try:
         stack.up()
         yield stack
