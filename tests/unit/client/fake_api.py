@@ -222,6 +222,7 @@ def a_version(number: int, player: str = "main") -> dict[str, Any]:
         "created_at": WHEN,
         "aliases": [],
         "lineage": [],
+        "pruned_at": None,
         "returns": None,
     }
 

@@ -49,6 +49,7 @@ def version(number: int) -> dict[str, Any]:
         "returns": None,
         "aliases": [],
         "lineage": [],
+        "pruned_at": None,
     }
 
 

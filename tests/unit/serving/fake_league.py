@@ -113,6 +113,7 @@ class FakeLeague:
                 "returns": None,
                 "aliases": [],
                 "lineage": [],
+                "pruned_at": None,
             },
         )
 
