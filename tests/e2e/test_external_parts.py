@@ -108,7 +108,7 @@ def wait_for(text: str, path: Path, process: subprocess.Popen[bytes]) -> None:
 
 def test_roles_run_alone_with_the_environment_only(stack: LocalStack, tmp_path: Path) -> None:
     port = unused_port()
-    environment = {**stack.environment(), **servers_of(stack), "LANISTA_PORT": str(port)}
+    environment = {**stack.environment(), **servers_of(stack), "LANISTA_PORT": str(port), "LANISTA_TRACING": "off"}
     with (
         role(tmp_path, environment, "worker", "store") as store,
         role(tmp_path, environment, "worker", "train") as train,
