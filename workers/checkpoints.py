@@ -159,8 +159,8 @@ def decode(data: bytes | bytearray) -> Checkpoint:
     """The checkpoint that these bytes encode; tensors are views of a bytearray, and copies of bytes."""
     metadata = _metadata(data)
     try:
-        tensors = tensors_of(data) if isinstance(data, bytearray) else load_tensors(data)
-    except (SafetensorError, InvalidHeader) as error:
+        tensors = _views(data) if isinstance(data, bytearray) else load_tensors(data)
+    except SafetensorError as error:
         raise UnreadableCheckpoint(f"not a safetensors file: {error}") from error
     sections = _SECTIONS_1 if metadata["format"] == 1 else _SECTIONS
     states: dict[str, dict[str, Any]] = {name: {} for name in sections}
@@ -216,6 +216,14 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -
             differences.append(f"{name} is {has}, the model has {wants}")
     if differences:
         raise CheckpointMismatch("weights do not fit the model: " + "; ".join(differences))
+
+
+def _views(data: bytearray) -> dict[str, Tensor]:
+    """Tensors without a copy; types that only safetensors knows are copied."""
+    try:
+        return tensors_of(data)
+    except InvalidHeader:
+        return load_tensors(bytes(data))  # which says what is wrong, if anything is
 
 
 def _metadata(data: bytes | bytearray) -> dict[str, Any]:

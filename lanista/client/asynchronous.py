@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
@@ -21,13 +22,14 @@ from lanista.client.calls import sweeps as sweep_calls
 from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
+from lanista.client.downloads import Download, Downloaded, save_async
 from lanista.client.errors import UnexpectedAnswer, problem_of
 from lanista.client.items import AsyncItems
 from lanista.client.local import ApiAddress, find_api
 from lanista.client.method import as_method
 from lanista.client.own_process import only_to_async
 from lanista.client.server_sent_events import StreamPosition
-from lanista.client.transport import Retries, arguments_of, client_options, read, unreachable
+from lanista.client.transport import Retries, arguments_of, check, client_options, read, unreachable
 
 if TYPE_CHECKING:
     from api.schemas.events import Event
@@ -123,6 +125,16 @@ class AsyncClient:
                 result: Result = end.value
                 return result
             answer = await self.send(call)
+
+    async def download_checkpoint(self, version_id: str, path: str | Path) -> Downloaded:
+        """Download a version's weights to a file, block by block: whole and verified, or not written at all."""
+        download = Download(registry_calls.checkpoint(version_id), Path(path))
+        try:
+            response: httpx.Response = await AsyncRetrying(**self.retries.policy())(save_async, self._http, download)
+        except httpx.TransportError as error:
+            raise download.lost(error, unreachable(self.url, error)) from None
+        check(response)
+        return download.result
 
     async def events(
         self, trial: TrialRef | None = None, *, after: int | None = None, newest: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
@@ -21,13 +22,14 @@ from lanista.client.calls import sweeps as sweep_calls
 from lanista.client.calls import tournaments as tournament_calls
 from lanista.client.calls import trials as trial_calls
 from lanista.client.calls.call import Call, Listing, Steps, TrialRef
+from lanista.client.downloads import Download, Downloaded, save
 from lanista.client.errors import UnexpectedAnswer, problem_of
 from lanista.client.items import Items
 from lanista.client.local import ApiAddress, find_api
 from lanista.client.method import as_method
 from lanista.client.own_process import only_to
 from lanista.client.server_sent_events import StreamPosition
-from lanista.client.transport import Retries, arguments_of, client_options, read, unreachable
+from lanista.client.transport import Retries, arguments_of, check, client_options, read, unreachable
 
 if TYPE_CHECKING:
     from api.schemas.events import Event
@@ -120,6 +122,16 @@ class Client:
                 result: Result = end.value
                 return result
             answer = self.send(call)
+
+    def download_checkpoint(self, version_id: str, path: str | Path) -> Downloaded:
+        """Download a version's weights to a file, block by block: whole and verified, or not written at all."""
+        download = Download(registry_calls.checkpoint(version_id), Path(path))
+        try:
+            response = Retrying(**self.retries.policy())(save, self._http, download)
+        except httpx.TransportError as error:
+            raise download.lost(error, unreachable(self.url, error)) from None
+        check(response)
+        return download.result
 
     def events(
         self, trial: TrialRef | None = None, *, after: int | None = None, newest: int | None = None

@@ -110,10 +110,7 @@ def arguments_of(call: Call[Any]) -> dict[str, Any]:
 
 def read(call: Call[Result], response: httpx.Response) -> Result:
     """The call's result, or the error for the response."""
-    if response.is_error:
-        raise problem_of(response)
-    if not response.is_success:
-        raise UnexpectedAnswer(f"{response.request.url} answered {response.status_code}; is it Lanista's address?")
+    check(response)
     try:
         return call.read(response)
     except ValidationError as error:
@@ -123,6 +120,14 @@ def read(call: Call[Result], response: httpx.Response) -> Result:
             f"{response.request.url.path} did not answer as this version of Lanista does ({place or 'body'}: "
             f"{first['msg']}); client and server may be of different versions"
         ) from None
+
+
+def check(response: httpx.Response) -> None:
+    """Raise the error for a response that is none of success."""
+    if response.is_error:
+        raise problem_of(response)
+    if not response.is_success:
+        raise UnexpectedAnswer(f"{response.request.url} answered {response.status_code}; is it Lanista's address?")
 
 
 def unreachable(base_url: object, error: httpx.TransportError) -> Unreachable:

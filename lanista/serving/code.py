@@ -24,7 +24,7 @@ class CodeArchives:
         self._store = archive_store() or ArtifactStore(str(folder))
         import_archives_from(self._store)
 
-    def fetch(self, client: Client, checkpoint: bytes) -> None:
+    def fetch(self, client: Client, checkpoint: bytes | bytearray) -> None:
         """Download the archives that a checkpoint names, unless they are here."""
         for sha256 in archives_of(checkpoint):
             ref = CheckpointRef(uri=f"{KIND}/{sha256[:2]}/{sha256}", sha256=sha256, size=0)
@@ -32,7 +32,7 @@ class CodeArchives:
                 self._store.put(client.code_archive(sha256), kind=KIND)
 
 
-def archives_of(checkpoint: bytes) -> list[str]:
+def archives_of(checkpoint: bytes | bytearray) -> list[str]:
     """Hashes of the archives that a checkpoint's metadata name."""
     size = int.from_bytes(checkpoint[:8], "little")  # of the header, which comes first in a safetensors file
     return sorted({found.decode() for found in _NAMED.findall(checkpoint[8 : 8 + size])})

@@ -18,7 +18,7 @@ import structlog
 
 from api.schemas.versions import VersionDetail
 from lanista.client import Client, LanistaError
-from lanista.client.errors import Problem, Unavailable, Unreachable
+from lanista.client.errors import Problem, Unavailable, UnexpectedAnswer, Unreachable
 from lanista.serving.code import CodeArchives
 from lanista.serving.followed import Followed
 from lanista.serving.loading import find_version, record_of
@@ -28,7 +28,7 @@ from workers.serving.versions import ServedVersion, VersionRecord
 
 log = structlog.get_logger()
 
-Load = Callable[[bytes, VersionRecord], ServedVersion]
+Load = Callable[[bytearray, VersionRecord], ServedVersion]
 Connect = Callable[[], Client]
 """Finds the API and makes a client of it; raises LanistaError where it is not found."""
 
@@ -194,12 +194,14 @@ class AliasFollower:
         self._refused.pop(role, None)
         self.state.refused.pop(role, None)
 
-    def _weights(self, record: VersionRecord) -> bytes:
+    def _weights(self, record: VersionRecord) -> bytearray:
         data = self._cache.weights(record.sha256)
         if data is None:
-            data = self._api().checkpoint(record.id)
-            self._cache.store(record.sha256, data)
+            self._api().download_checkpoint(record.id, self._cache.place(record.sha256))
             self.state.downloads += 1
+            data = self._cache.weights(record.sha256)
+        if data is None:
+            raise UnexpectedAnswer(f"the API sent other weights than those of {record.name}, or the disk changed them")
         return data
 
     def _from_disk(self) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from api.schemas.versions import VersionDetail
 from lanista.client import Client
 from lanista.client.calls.composed import is_id
 from lanista.client.errors import NoSuchName
+from orchestrator.storage.durable_files import read_whole
 
 if TYPE_CHECKING:
     from workers.serving.loaded import LoadedActor
@@ -57,13 +59,14 @@ def project_of_alias(client: Client, alias: str) -> str:
     return holders[0]
 
 
-def download(client: Client, version: VersionDetail, revision: int = 0) -> tuple[bytes, VersionRecord]:
+def download(client: Client, version: VersionDetail, revision: int = 0) -> tuple[bytearray, VersionRecord]:
     """A version's weights, checked against their hash, and what is known of it; its own code is then at hand too."""
     from lanista.serving.code import CodeArchives, archives_of
     from lanista.settings import StackSettings
 
     record = record_of(version, revision)
-    data = client.checkpoint(version.id)
+    with TemporaryDirectory() as folder:  # by way of the disk: on its way a body would be in memory twice
+        data = read_whole(client.download_checkpoint(version.id, Path(folder) / "weights").path)
     if archives_of(data):
         CodeArchives(StackSettings.load().home / "serving" / "code").fetch(client, data)
     return data, record
@@ -79,12 +82,12 @@ def record_of(version: VersionDetail, revision: int = 0) -> VersionRecord:
     return VersionRecord(id=version.id, name=name, sha256=version.sha256, revision=revision)
 
 
-def _read(name: str | Path, url: str | None, token: str | None) -> tuple[bytes, VersionRecord]:
+def _read(name: str | Path, url: str | None, token: str | None) -> tuple[bytearray, VersionRecord]:
     from workers.serving.versions import VersionRecord
 
     path = Path(name)
     if isinstance(name, Path) or path.suffix == ".safetensors":
-        data = path.read_bytes()
+        data = read_whole(path)
         return data, VersionRecord(id="", name=path.name, sha256=hashlib.sha256(data).hexdigest())
     with Client(url, token) as client:
         return download(client, find_version(client, name))

@@ -152,7 +152,7 @@ class Models:
             name = options.service_name
             self._service = InferenceService(options.service, name=name, join=name is not None)
 
-    def load(self, data: bytes, record: VersionRecord) -> ServedVersion:
+    def load(self, data: bytes | bytearray, record: VersionRecord) -> ServedVersion:
         """Load a version and try it, in the follower's thread: what fails here never meets a request."""
         version = load_version(data, record)
         if self._options.backend == "onnx":

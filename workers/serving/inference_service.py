@@ -83,7 +83,7 @@ class InferenceReplica:
         self._batchers: dict[str, DynamicBatcher] = {}
         self._users: dict[str, set[str]] = {}
 
-    async def put(self, user: str, key: str, record: VersionRecord, data: bytes) -> None:
+    async def put(self, user: str, key: str, record: VersionRecord, data: bytes | bytearray) -> None:
         """Load a version for a gateway; requests for others are answered meanwhile."""
         self._users.setdefault(key, set()).add(user)
         if key not in self._batchers:
@@ -146,14 +146,14 @@ class InferenceService:
         self.restarts = 0
         """How often a replica that died was loaded again."""
         self._user = uuid4().hex
-        self._versions: dict[str, tuple[VersionRecord, bytes]] = {}
+        self._versions: dict[str, tuple[VersionRecord, bytes | bytearray]] = {}
         self._models: Counter[str] = Counter()
         """How many models were, or will be, made of each version: a rollback may put one again."""
         self._lock = threading.RLock()  # reentrant: garbage collection may drop a version inside `put`
         self._owner, self._stopped = not join, False
         self._slots = [_Slot(_replica(options, name, number, join)) for number in range(options.replicas)]
 
-    def put(self, version: ServedVersion, data: bytes) -> None:
+    def put(self, version: ServedVersion, data: bytes | bytearray) -> None:
         """Load a version on every replica; returns when all have it. Make one `model` of it afterwards."""
         key = version.record.sha256
         with self._lock:

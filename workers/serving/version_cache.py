@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from orchestrator.storage.durable_files import write_durably
+from orchestrator.storage.durable_files import read_whole, write_durably
 from workers.serving.comparison import Arm, CanaryReport
 from workers.serving.versions import VersionRecord
 
 KEPT = 4
 """Weights of this many versions stay on disk, so that a rollback needs no download."""
+_LEFT_BEHIND = 3600.0
+"""Seconds after which a temporary file that nobody writes to is that of a process that died."""
 
 
 class VersionCache:
@@ -43,14 +46,15 @@ class VersionCache:
         """No version has the role any more."""
         self._record(role).unlink(missing_ok=True)
 
-    def store(self, sha256: str, data: bytes) -> None:
-        """Keep a version's weights."""
-        write_durably(self._file(sha256), data)
+    def place(self, sha256: str) -> Path:
+        """Where a version's weights belong; its folder is there."""
+        self._weights.mkdir(parents=True, exist_ok=True)
+        return self._file(sha256)
 
-    def weights(self, sha256: str) -> bytes | None:
-        """Weights of this hash; None where they are not here, or damaged."""
+    def weights(self, sha256: str) -> bytearray | None:
+        """Weights of this hash, of which a reader needs no second copy; None where they are not here, or damaged."""
         try:
-            data = self._file(sha256).read_bytes()
+            data = read_whole(self._file(sha256))
         except OSError:
             return None
         return data if hashlib.sha256(data).hexdigest() == sha256 else None
@@ -83,6 +87,9 @@ class VersionCache:
         files = sorted(self._weights.glob("*.safetensors"), key=_age, reverse=True)
         for path in [path for path in files if path.stem not in present][KEPT:]:
             path.unlink(missing_ok=True)
+        for path in self._weights.glob("*.partial"):
+            if _age(path) < time.time() - _LEFT_BEHIND:
+                path.unlink(missing_ok=True)
 
 
 def _age(path: Path) -> float:

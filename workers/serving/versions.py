@@ -56,7 +56,7 @@ class ServedVersion:
         return str(named) if named else None
 
 
-def load_version(data: bytes, record: VersionRecord, device: str = "cpu") -> ServedVersion:
+def load_version(data: bytes | bytearray, record: VersionRecord, device: str = "cpu") -> ServedVersion:
     """The version that a checkpoint's bytes hold, on the device."""
     checkpoint = decode(data)
     spec = make_game(checkpoint.game.id, 1, **checkpoint.game.options).spec

@@ -116,12 +116,14 @@ def download(
             errors.print(f"[red]{escape(str(target))} exists already[/]; --force overwrites it.", soft_wrap=True)
             raise typer.Exit(ExitCode.REFUSED)
         with errors.status(f"Downloading {found.size or 0:,} bytes …"):
-            data = client.checkpoint(found.id)
-    write_whole(target, data)
+            try:
+                done = client.download_checkpoint(found.id, target)
+            except OSError as error:
+                raise _unwritable(target, error) from None
     if as_json:
-        print_json({"file": str(target), "bytes": len(data), "sha256": found.sha256, "version_id": found.id})
+        print_json({"file": str(target), "bytes": done.size, "sha256": done.sha256, "version_id": found.id})
     else:
-        print_line(f"{escape(str(target))}: {len(data):,} bytes, sha256 {found.sha256}")
+        print_line(f"{escape(str(target))}: {done.size:,} bytes, sha256 {done.sha256}")
 
 
 @model.command("import")
@@ -171,5 +173,9 @@ def write_whole(target: Path, data: bytes) -> None:
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        errors.print(f"[red]{escape(str(target))} cannot be written:[/] {error.strerror}", soft_wrap=True)
-        raise typer.Exit(ExitCode.FAILED) from None
+        raise _unwritable(target, error) from None
+
+
+def _unwritable(target: Path, error: OSError) -> typer.Exit:
+    errors.print(f"[red]{escape(str(target))} cannot be written:[/] {error.strerror}", soft_wrap=True)
+    return typer.Exit(ExitCode.FAILED)

@@ -333,6 +333,24 @@ def test_a_download_is_not_written_over(serve: Serve, tmp_path: Path) -> None:
     assert target.read_bytes() == b"mine"
 
 
+def test_a_download_that_cannot_be_written_says_where(serve: Serve, tmp_path: Path) -> None:
+    serve(httpx.Response(200, json=a_version(3)), httpx.Response(200, content=b"weights", headers={"ETag": '"x"'}))
+    target = tmp_path / "none" / "main.safetensors"
+    ended = run("model", "download", an_id(5), "--to", str(target))
+    assert ended.exit_code == ExitCode.FAILED and "cannot be written: No such file" in ended.stderr
+
+
+def test_a_damaged_download_leaves_the_old_file(
+    serve: Serve, main: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    serve(httpx.Response(200, json=a_version(3)), httpx.Response(200, content=b"weights", headers={"ETag": '"x"'}))
+    target = tmp_path / "main.safetensors"
+    target.write_bytes(b"mine")
+    code, said = main("model", "download", an_id(5), "--to", str(target), "--force")
+    assert code == ExitCode.FAILED and "damaged in transit" in said
+    assert target.read_bytes() == b"mine" and [each.name for each in tmp_path.iterdir()] == [target.name]
+
+
 def test_benchmarks_are_listed_and_an_unknown_one_is_refused() -> None:
     assert "selfplay" in json.loads(run("bench", "--json").stdout)
     ended = run("bench", "nothing")

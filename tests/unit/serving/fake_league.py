@@ -24,6 +24,8 @@ class FakeLeague:
         self.refuse_reports: dict[str, int] = {}
         """Statuses by the id of a report."""
         self.downloads: list[str] = []
+        self.sends_instead: dict[str, bytes] = {}
+        """Other weights than those of a version."""
         self.archives: dict[str, bytes] = {}
         self.fetched: list[str] = []
 
@@ -92,7 +94,8 @@ class FakeLeague:
         record = record_for(data)
         if rest == "checkpoint":
             self.downloads.append(version_id)
-            return httpx.Response(200, content=data, headers={"ETag": f'"{record.sha256}"'})
+            data = self.sends_instead.get(version_id, data)
+            return httpx.Response(200, content=data, headers={"ETag": f'"{record_for(data).sha256}"'})
         number = int(version_id[-12:])
         return httpx.Response(
             200,

@@ -78,6 +78,19 @@ def test_promotion_and_rollback_arrive_and_weights_are_downloaded_once(
     assert league.downloads == [first, second]
 
 
+def test_weights_that_are_others_are_not_served(league: FakeLeague, serving: Serving, tmp_path: Path) -> None:
+    followed = follower(league, tmp_path, serving)
+    followed.begin()
+    second = league.add(2)
+    league.promote(second)
+    league.sends_instead[second] = league.versions[league.add(3)]
+    with pytest.raises(LanistaError, match="other weights than those of main:2"):
+        followed.look()
+    del league.sends_instead[second]
+    followed.look()
+    assert serving.put_in == [(Arm.CHAMPION, "main:1"), (Arm.CHAMPION, "main:2")]
+
+
 def test_it_goes_on_while_the_api_is_away_and_starts_from_the_disk(
     league: FakeLeague, serving: Serving, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from workers.serving.versions import VersionRecord
 def stored(cache: VersionCache, number: int) -> VersionRecord:
     data = f"weights {number}".encode()
     record = VersionRecord(id=str(number), name=f"main:{number}", sha256=hashlib.sha256(data).hexdigest(), revision=2)
-    cache.store(record.sha256, data)
+    cache.place(record.sha256).write_bytes(data)
     os.utime(cache.folder / "versions" / f"{record.sha256}.safetensors", (number, number))
     return record
 
@@ -59,3 +59,14 @@ def test_reports_stay_until_they_are_delivered(tmp_path: Path) -> None:
     assert VersionCache(tmp_path).undelivered() == [report]
     VersionCache(tmp_path).delivered(report)
     assert VersionCache(tmp_path).undelivered() == []
+
+
+def test_what_a_killed_download_left_is_removed_and_one_under_way_stays(tmp_path: Path) -> None:
+    cache = VersionCache(tmp_path)
+    record = stored(cache, 1)
+    left, under_way = (tmp_path / "versions" / f"{name}.partial" for name in ("a", "b"))
+    for path in (left, under_way):
+        path.write_bytes(b"half")
+    os.utime(left, (1, 1))
+    cache.put(Arm.CHAMPION, record)
+    assert under_way.exists() and not left.exists()
