@@ -12,7 +12,7 @@ ENV PATH=/opt/venv/bin:$PATH \
 
 RUN useradd --uid 1000 --create-home lanista \
     && install --directory --owner lanista --group lanista \
-        /var/lib/lanista /var/lib/lanista/artifacts /var/lib/lanista/tensorboard \
+        /var/lib/lanista /var/lib/lanista/artifacts /var/lib/lanista/tensorboard /var/lib/lanista/traces \
     && python -m venv /opt/venv
 
 # Dependencies come first: they change seldom, and this layer is by far the largest.
@@ -20,7 +20,7 @@ WORKDIR /opt/lanista
 COPY pyproject.toml constraints.txt ./
 RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
         extras = project['optional-dependencies']; \
-        print(*project['dependencies'], *extras['stack'], *extras['s3'], sep='\n')" > requirements.txt \
+        print(*project['dependencies'], *extras['stack'], *extras['s3'], *extras['tracing'], sep='\n')" > requirements.txt \
     && PIP_EXTRA_INDEX_URL=$TORCH_INDEX pip install --constraint constraints.txt --requirement requirements.txt
 
 COPY . .

@@ -4,7 +4,7 @@
 #   LANISTA_DATABASE_PASSWORD=... AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... ./make-secrets.sh [NAMESPACE]
 #
 # The password is that of the role in database-url. The AWS variables are optional: without them pods use what their
-# machine or account gives them. Secrets that exist stay as they are: kubectl refuses to make them again. KUBECTL is the
+# machine or account gives them. So is LANISTA_TRACE_HEADERS, what a collector of traces asks for. Secrets that exist stay as they are: kubectl refuses to make them again. KUBECTL is the
 # command to use, "kubectl --dry-run=client -o yaml" to look first. Values never appear in arguments of a process.
 set -eu
 
@@ -45,5 +45,11 @@ if [ -n "${AWS_ACCESS_KEY_ID:-}" ]; then
     make lanista-s3 <<SECRETS
 access-key-id=$AWS_ACCESS_KEY_ID
 secret-access-key=${AWS_SECRET_ACCESS_KEY:?set AWS_SECRET_ACCESS_KEY beside AWS_ACCESS_KEY_ID}
+SECRETS
+fi
+
+if [ -n "${LANISTA_TRACE_HEADERS:-}" ]; then
+    make lanista-tracing <<SECRETS
+headers=$LANISTA_TRACE_HEADERS
 SECRETS
 fi

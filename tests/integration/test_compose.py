@@ -245,6 +245,26 @@ def test_ray_workers_and_trainers_find_the_head_and_share_checkpoints() -> None:
         assert "ports" not in service
 
 
+TRACED = {"api", "store-worker", "train-worker"}
+
+
+def test_tracing_reaches_the_parts_that_write_spans_and_they_share_the_files() -> None:
+    environments = {name: service.get("environment", {}) for name, service in SERVICES.items()}
+    for variable in ("LANISTA_TRACING", "LANISTA_TRACE_ENDPOINT", "LANISTA_TRACE_HEADERS", "LANISTA_TRACE_FOLDER"):
+        assert {name for name, given in environments.items() if variable in given} == TRACED, variable
+    for name in TRACED:
+        assert environments[name]["LANISTA_TRACING"] is None, "off, unless it is set"
+        assert f"traces:{environments[name]['LANISTA_TRACE_FOLDER']}" in SERVICES[name]["volumes"]
+
+
+def test_the_image_has_the_extras_and_the_folders_of_the_volumes() -> None:
+    image = (ROOT / "Dockerfile").read_text()
+    assert set(re.findall(r"extras\['(\w+)'\]", image)) == {"stack", "s3", "tracing"}
+    mounted = {volume.split(":")[1] for name in OURS for volume in SERVICES[name].get("volumes", [])}
+    made = re.search(r"install --directory[^&]+", image)
+    assert made is not None and mounted <= set(made[0].split()), "a volume belongs to whom its folder in the image does"
+
+
 def test_crews_find_the_gateway_and_games_need_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     gateway, worker = (SERVICES[name]["environment"] for name in ("gateway", "train-worker"))
     assert gateway["LANISTA_GATEWAY_CONTROL_KEY"] == worker["LANISTA_GATEWAY_CONTROL_KEY"]

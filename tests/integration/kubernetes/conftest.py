@@ -31,6 +31,7 @@ def secrets(tmp_path_factory: pytest.TempPathFactory) -> Secrets:
         "LANISTA_DATABASE_PASSWORD": "d#2 = x",
         "AWS_ACCESS_KEY_ID": "AK",
         "AWS_SECRET_ACCESS_KEY": "SK",
+        "LANISTA_TRACE_HEADERS": "x-api-key=a=b, other=c d",
     }
     subprocess.run([FOLDER / "make-secrets.sh"], env=given, check=True)
     return {path.name.partition(".")[2]: _read(path) for path in folder.glob("lanista.*")}

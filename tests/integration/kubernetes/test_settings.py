@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from copy import deepcopy
+
 import pytest
 
 from api.settings import ApiSettings, StoreSettings
 from api.web.middleware.host_and_size import allowed_hosts
 from lanista.settings import INTERNAL, known_settings
-from orchestrator.settings import LanistaSettings
+from orchestrator.settings import LanistaSettings, TraceSettings
 from tests.integration.kubernetes.conftest import Secrets
-from tests.integration.kubernetes.manifests import OVERLAYS, Pod, environment, of_kind, pods
+from tests.integration.kubernetes.manifests import OVERLAYS, ROOT, Pod, environment, of_kind, pods
 from workers.gateway.auth import Access, check_exposure
 from workers.gateway.league.settings import LeagueGatewaySettings
 from workers.settings import WorkerSettings
@@ -60,6 +63,7 @@ def test_secrets_reach_only_the_parts_that_need_them() -> None:
     assert readers["lanista-gateway/control-key"] == {"gateway", "train-worker"}
     assert readers["lanista-gateway/token"] == {"gateway"}
     assert readers["lanista-ray/auth_token"] == {"train-worker"}, "KubeRay gives it to Ray's own pods"
+    assert readers["lanista-tracing/headers"] == store | {"train-worker"}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -107,3 +111,36 @@ def test_games_need_a_token_at_the_gateway(secrets: Secrets, monkeypatch: pytest
     options = LeagueGatewaySettings.load().gateway_options
     assert options.tokens == (secrets["lanista-gateway"]["token"],)
     check_exposure(options.host, Access(options.tokens, options.trusted))
+
+
+OPTIONAL = {"tracing": "otlp", "trace-endpoint": "http://collector:4318/v1/traces", "trace-folder": "/traces"}
+"""Settings that the ConfigMap may have, with a value of each."""
+
+
+def test_tracing_reaches_the_parts_that_write_spans(secrets: Secrets, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifests = deepcopy(OVERLAYS["single"])
+    of_kind(manifests, "ConfigMap")["lanista-settings"]["data"].update(OPTIONAL)
+    for pod in pods(manifests):
+        given = environment(pod, manifests, secrets)
+        traces = pod.component in ("api", "store-worker", "train-worker")
+        assert ("LANISTA_TRACING" in given) == traces, pod
+        if not traces:
+            continue
+        for name in ("LANISTA_TRACING", "LANISTA_TRACE_ENDPOINT", "LANISTA_TRACE_FOLDER", "LANISTA_TRACE_HEADERS"):
+            monkeypatch.setenv(name, given[name])
+        settings = TraceSettings.load()
+        assert (settings.tracing, settings.trace_endpoint) == ("otlp", OPTIONAL["trace-endpoint"])
+        assert settings.trace_folder == "/traces"
+        assert settings.headers_of_traces == {"x-api-key": "a=b", "other": "c d"}
+
+
+def test_optional_settings_are_those_of_the_guide() -> None:
+    read = {
+        variable["valueFrom"]["configMapKeyRef"]["key"]
+        for _, pod in PODS
+        for variable in pod.container["env"]
+        if variable.get("valueFrom", {}).get("configMapKeyRef", {}).get("optional")
+    }
+    guide = (ROOT / "docs" / "guides" / "kubernetes.md").read_text()
+    assert set(re.findall(r"^\| `([a-z0-9-]+)` \| optional: ", guide, re.MULTILINE)) == read
+    assert read == {*OPTIONAL, "s3-endpoint"}
