@@ -22,6 +22,10 @@ class NotAuthentic(ConnectionError):
     """The peer does not have the key, or speaks another version."""
 
 
+class SaidNothing(EOFError):
+    """The peer closed the connection before it said anything: something looked whether this port answers."""
+
+
 def _proof(key: str, side: str, nonce: str) -> str:
     return hmac.new(key.encode(), f"lanista {VERSION} {side} {nonce}".encode(), sha256).hexdigest()
 
@@ -40,8 +44,14 @@ def _matching(keys: list[str], side: str, nonce: str, proofs: list[str]) -> str 
 
 
 async def greet_as_gateway(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str) -> dict[str, str]:
-    """The gateway's end: returns what the peer says about itself; raises NotAuthentic."""
-    hello = await read_frame(reader, LONGEST_GREETING)
+    """The gateway's end: returns what the peer says about itself; raises NotAuthentic or SaidNothing."""
+    heard: list[bool] = []
+    try:
+        hello = await read_frame(reader, LONGEST_GREETING, on_part=lambda: heard.append(True))
+    except (EOFError, ConnectionError) as error:
+        if heard:
+            raise
+        raise SaidNothing from error
     if hello.kind != "hello" or hello.fields.get("version") != VERSION:
         raise NotAuthentic(f"the peer speaks {hello.kind} of version {hello.fields.get('version')}, not {VERSION}")
     nonce = secrets.token_hex(32)

@@ -17,7 +17,7 @@ import structlog
 from workers.gateway.league.demand import Demand, GameOrder, Weights, games_of
 from workers.gateway.league.director import LeagueDirector
 from workers.gateway.league.frames import BadFrame, Frame, read_frame
-from workers.gateway.league.handshake import NotAuthentic, greet_as_gateway
+from workers.gateway.league.handshake import NotAuthentic, SaidNothing, greet_as_gateway
 from workers.gateway.league.work import Collection, OpenOrder, Send, Work
 from workers.user_errors import UserCodeError, as_user_error
 
@@ -80,6 +80,9 @@ class ControlServer:
         try:
             if len(self._peers) <= MOST_PEERS:
                 await self._serve(reader, writer)
+        except SaidNothing:
+            # the survey of the cluster does so once a minute from each node
+            log.debug("a control connection ended before anything was said")
         except (TimeoutError, OSError, EOFError, BadFrame, NotAuthentic) as error:
             log.info("a control connection ended", problem=str(error) or type(error).__name__)
         except asyncio.CancelledError:
