@@ -14,8 +14,14 @@ from lanista.settings import StackSettings
 from lanista.stack.home import Home
 from lanista.stack.parts import Parts
 from lanista.stack.processes.child import ChildSpec
-from lanista.stack.processes.child_environment import as_environment, base_environment, storage_prefixes
-from orchestrator.settings import SettingsError
+from lanista.stack.processes.child_environment import (
+    as_environment,
+    base_environment,
+    storage_prefixes,
+    variables_of,
+)
+from orchestrator.settings import ArtifactCacheSettings, CodeSettings, LanistaSettings, SettingsError
+from workers.gateway.league.settings import LeagueGatewaySettings
 from workers.settings import WorkerSettings
 
 OTHERS = {
@@ -163,3 +169,8 @@ def test_a_train_worker_that_is_started_by_hand_forgets_what_is_not_its_own() ->
     assert not set(secrets) & set(said.splitlines()[1].split()), "user code finds the worker's own keys neither"
     assert said.startswith(f"{process.pid} "), "it is the same process"
     assert said.endswith(" an argument\n")
+
+
+@pytest.mark.parametrize("role", [WorkerSettings, LeagueGatewaySettings])
+def test_roles_that_run_own_code_keep_the_settings_of_their_node(role: type[LanistaSettings]) -> None:
+    assert variables_of(CodeSettings, ArtifactCacheSettings) <= variables_of(role), "all others are forgotten"

@@ -6,12 +6,12 @@ from typing import Self
 
 from pydantic import Field, FilePath, SecretStr, field_validator, model_validator
 
-from orchestrator.settings import ArtifactCacheSettings
+from orchestrator.settings import ArtifactCacheSettings, CodeSettings
 from workers.gateway.league.access import key_parts
 from workers.gateway.settings import GatewaySettings
 
 
-class LeagueGatewaySettings(GatewaySettings, ArtifactCacheSettings):
+class LeagueGatewaySettings(GatewaySettings, ArtifactCacheSettings, CodeSettings):
     """Settings of `lanista gateway`."""
 
     artifacts: str = Field(
