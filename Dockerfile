@@ -12,7 +12,8 @@ ENV PATH=/opt/venv/bin:$PATH \
 
 RUN useradd --uid 1000 --create-home lanista \
     && install --directory --owner lanista --group lanista \
-        /var/lib/lanista /var/lib/lanista/artifacts /var/lib/lanista/tensorboard /var/lib/lanista/traces \
+        /var/lib/lanista /var/lib/lanista/artifacts /var/lib/lanista/cache /var/lib/lanista/tensorboard \
+        /var/lib/lanista/traces \
     && python -m venv /opt/venv
 
 # Dependencies come first: they change seldom, and this layer is by far the largest.

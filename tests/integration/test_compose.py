@@ -17,7 +17,7 @@ import yaml
 from api.settings import ApiSettings, StoreSettings
 from lanista.cli import app
 from lanista.settings import INTERNAL, known_settings
-from orchestrator.settings import LanistaSettings
+from orchestrator.settings import ArtifactCacheSettings, CodeSettings, LanistaSettings
 from tests.integration.compose_file import FILE, ROOT, SECRETS, commands, compose_tool, services, uses
 from workers.gateway.auth import Access, check_exposure
 from workers.gateway.league.settings import LeagueGatewaySettings
@@ -255,6 +255,36 @@ def test_tracing_reaches_the_parts_that_write_spans_and_they_share_the_files() -
     for name in TRACED:
         assert environments[name]["LANISTA_TRACING"] is None, "off, unless it is set"
         assert f"traces:{environments[name]['LANISTA_TRACE_FOLDER']}" in SERVICES[name]["volumes"]
+
+
+def test_parts_that_run_user_code_share_what_they_pull_and_may_install_packages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = services({**SECRETS, "LANISTA_INSTALL_PACKAGES": "true", "LANISTA_ARTIFACT_CACHE_MB": "500"})
+    run_code = {"train-worker", "ray-worker", "gateway"}
+    assert {
+        name for name, service in given.items() if "LANISTA_INSTALL_PACKAGES" in service.get("environment", {})
+    } == run_code
+    for name in run_code:
+        for key in ("LANISTA_INSTALL_PACKAGES", "LANISTA_ARTIFACT_CACHE", "LANISTA_ARTIFACT_CACHE_MB"):
+            monkeypatch.setenv(key, given[name]["environment"][key])
+        cache = ArtifactCacheSettings.load()
+        assert CodeSettings.load().install_packages and cache.artifact_cache_mb == 500
+        # others than the store's parts: a folder that user code writes to is none that they may trust
+        assert f"cache:{cache.artifact_cache.parent if cache.artifact_cache else ''}" in given[name]["volumes"]
+    assert {name for name, service in given.items() if "cache:" in str(service.get("volumes"))} == run_code
+
+
+def test_retention_is_the_store_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = services({**SECRETS, "LANISTA_RETAIN_NEWEST": "20", "LANISTA_RETAIN_EVERY": "100"})
+    assert {name for name, service in given.items() if "LANISTA_RETAIN_NEWEST" in service.get("environment", {})} == {
+        "store-worker"
+    }
+    for key, value in given["store-worker"]["environment"].items():
+        if value is not None:
+            monkeypatch.setenv(key, value)
+    retention = StoreSettings.load().retention
+    assert retention is not None and (retention.newest, retention.every) == (20, 100)
 
 
 def test_the_image_has_the_extras_and_the_folders_of_the_volumes() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
@@ -113,7 +114,15 @@ def test_games_need_a_token_at_the_gateway(secrets: Secrets, monkeypatch: pytest
     check_exposure(options.host, Access(options.tokens, options.trusted))
 
 
-OPTIONAL = {"tracing": "otlp", "trace-endpoint": "http://collector:4318/v1/traces", "trace-folder": "/traces"}
+OPTIONAL = {
+    "tracing": "otlp",
+    "trace-endpoint": "http://collector:4318/v1/traces",
+    "trace-folder": "/traces",
+    "artifact-cache-mb": "500",
+    "retain-newest": "20",
+    "retain-every": "100",
+    "install-packages": "true",
+}
 """Settings that the ConfigMap may have, with a value of each."""
 
 
@@ -132,6 +141,29 @@ def test_tracing_reaches_the_parts_that_write_spans(secrets: Secrets, monkeypatc
         assert (settings.tracing, settings.trace_endpoint) == ("otlp", OPTIONAL["trace-endpoint"])
         assert settings.trace_folder == "/traces"
         assert settings.headers_of_traces == {"x-api-key": "a=b", "other": "c d"}
+
+
+def test_optional_settings_of_nodes_and_of_the_store_reach_those_who_read_them(
+    secrets: Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifests = deepcopy(OVERLAYS["gpu"])
+    of_kind(manifests, "ConfigMap")["lanista-settings"]["data"].update(OPTIONAL)
+    run_code = {"train-worker", "ray-worker", "gateway"}
+    for pod in pods(manifests):
+        given = environment(pod, manifests, secrets)
+        assert ("LANISTA_INSTALL_PACKAGES" in given) == (pod.component in run_code), pod
+        assert ("LANISTA_RETAIN_NEWEST" in given) == (pod.component == "store-worker"), pod
+        with monkeypatch.context() as process:
+            for name, value in given.items():
+                process.setenv(name, value)
+            settings = CLASSES[pod.component].load().model_dump()
+            if pod.component in run_code:
+                assert settings["install_packages"] and settings["artifact_cache_mb"] == 500, pod
+                (mount,) = (each["mountPath"] for each in pod.container["volumeMounts"] if each["name"] == "cache")
+                # below the volume: the cache must belong to the process, and an emptyDir belongs to root
+                assert settings["artifact_cache"].parent == Path(mount)
+            if pod.component == "store-worker":
+                assert (settings["retain_newest"], settings["retain_every"]) == (20, 100)
 
 
 def test_optional_settings_are_those_of_the_guide() -> None:
