@@ -36,6 +36,7 @@ from orchestrator.storage.filesystems import open_filesystem, read_file, write_w
 from orchestrator.storage.node_cache import NodeCache, node_cache
 from orchestrator.storage.part_files import PartFiles
 from orchestrator.storage.parts import Block, PartIndex
+from orchestrator.storage.single_files import checked_blocks
 
 __all__ = [
     "ArtifactError",
@@ -158,6 +159,10 @@ class ArtifactStore:
 
         `cached`: also from this node's disk, where the store is remote.
         """
+        if self._lies_in_one_large_file(ref):
+            path = self._path(ref)
+            yield from checked_blocks(Path(path), self._uri(path), ref)
+            return
         path, index, data = self._find(ref, self._cache if cached else None)
         if index is None:
             yield data
@@ -168,6 +173,12 @@ class ArtifactStore:
         """Read all of it in the store itself; raises MissingArtifact or DamagedArtifact if it is not whole."""
         for _ in self.blocks(ref, cached=False):
             pass
+
+    def _lies_in_one_large_file(self, ref: CheckpointRef) -> bool:
+        """Whether an older release stored it in this folder; what an object store has comes whole all the same."""
+        if ref.size <= parts.LARGE_BYTES or not isinstance(self._fs, LocalFileSystem):
+            return False
+        return self._in_parts.index(self._path(ref), ref) is None
 
     def _find(self, ref: CheckpointRef, cache: NodeCache | None) -> tuple[str, PartIndex | None, bytes]:
         """The artifact's path, with its index if it lies in parts, and its bytes if it does not."""

@@ -85,6 +85,37 @@ def test_content_that_changes_while_it_is_stored_is_refused(local: ArtifactStore
     assert list(local.stored()) == []
 
 
+def in_one_file(store: ArtifactStore) -> tuple[CheckpointRef, Path]:
+    """A large artifact as an older release stored it."""
+    sha256 = hashlib.sha256(DATA).hexdigest()
+    path = Path(store.root_url) / "checkpoint" / sha256[:2] / sha256
+    path.parent.mkdir(parents=True)
+    path.write_bytes(DATA)
+    return CheckpointRef(uri=f"file://{path}", sha256=sha256, size=len(DATA)), path
+
+
+def test_a_large_one_of_an_older_release_comes_in_blocks_too(local: ArtifactStore) -> None:
+    ref, _ = in_one_file(local)
+    assert [len(block) for block in local.blocks(ref)] == [1_000, 1_000, 560]
+    assert b"".join(local.blocks(ref)) == local.get(ref) == DATA
+    local.verify(ref)
+
+
+@pytest.mark.parametrize(("damage", "word"), [(DATA[:-1], "cut short"), (DATA[:-1] + b"X", "changed")])
+def test_no_block_of_a_damaged_one_of_an_older_release_is_handed_out(
+    local: ArtifactStore, damage: bytes, word: str
+) -> None:
+    ref, path = in_one_file(local)
+    path.write_bytes(damage)
+    with pytest.raises(DamagedArtifact, match=word):
+        next(local.blocks(ref))
+    with pytest.raises(DamagedArtifact, match=word):
+        local.verify(ref)
+    path.unlink()
+    with pytest.raises(MissingArtifact):
+        next(local.blocks(ref))
+
+
 def test_discarding_leaves_nothing(store: ArtifactStore) -> None:
     ref = store.put(DATA, kind="partial")
     other = store.put(DATA[::-1], kind="partial")
