@@ -30,9 +30,10 @@ def prune(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give up old checkpoints of training that no alias, gate, tournament, snapshot, fork, probe or plan needs.
+    """Give up old checkpoints of training that nothing needs.
 
-    Results, payoffs, ratings and metrics stay. Their files are removed, while leagues run.
+    Needed are those of aliases, gates, tournaments, snapshots, forks, probes and plans. Results, payoffs, ratings and
+    metrics stay. The files are removed while leagues run.
     """
     from api.store.checkpoints.garbage import collect_garbage
     from api.store.checkpoints.pruning import BackupUnderWay, Retention, prune_checkpoints
