@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
@@ -128,6 +129,13 @@ class StoreSettings(TemporalSettings, ArtifactCacheSettings, LogSettings, TraceS
         description="with LANISTA_RETAIN_NEWEST also each version is kept whose number this divides; "
         "0: no further ones",
     )
+    retain_matches_days: int = Field(
+        default=0,
+        ge=0,
+        le=36_500,
+        description="days for which matches keep their moves; older ones that nothing needs are pruned when a trial "
+        "ends, and their results stay; 0: for ever",
+    )
     store_metrics_address: str = Field(
         default="",
         pattern=METRICS_ADDRESS,
@@ -146,6 +154,11 @@ class StoreSettings(TemporalSettings, ArtifactCacheSettings, LogSettings, TraceS
         from api.store.checkpoints.pruning import Retention  # needs SQLAlchemy, which settings do not
 
         return Retention(newest=self.retain_newest, every=self.retain_every) if self.retain_newest else None
+
+    @property
+    def moves_age(self) -> timedelta | None:
+        """The age at which matches lose their moves; None: never."""
+        return timedelta(days=self.retain_matches_days) if self.retain_matches_days else None
 
 
 class ApiSettings(StoreSettings, ImportSettings):

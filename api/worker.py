@@ -90,7 +90,11 @@ async def _serve(settings: StoreSettings) -> None:
                 client,
                 task_queue=Queue.STORE,
                 activities=store_activities(
-                    engine, artifacts, stall_seconds=settings.stall_seconds, retention=settings.retention
+                    engine,
+                    artifacts,
+                    stall_seconds=settings.stall_seconds,
+                    retention=settings.retention,
+                    moves_age=settings.moves_age,
                 ),
                 activity_executor=threads,
                 max_concurrent_activities=settings.store_slots,

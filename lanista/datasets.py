@@ -92,8 +92,8 @@ def export_games(
 ) -> Exported:
     """Write the decisions of a league's gating and rating games to files in a folder, game by game.
 
-    Random opening moves are left out. A share of the games, by the numbers of the matches, goes into files of their
-    own, to measure on. Raises FileExistsError where the folder has files.
+    Random opening moves are left out, and so are games whose moves were pruned. A share of the games, by the numbers of
+    the matches, goes into files of their own, to measure on. Raises FileExistsError where the folder has files.
     """
     which, target = which or GameFilter(), Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -105,6 +105,8 @@ def export_games(
     parts = {name: _Part(target, name) for name in (TRAIN, VALIDATION)}
     count = 0
     for match in _matches(client, trial, which):
+        if match.moves is None:  # pruned since it was listed
+            continue
         decisions = decisions_of(make, match.seed, match.moves)
         kept = decisions.only(_wanted(match, decisions, teams, which))
         if len(kept):
@@ -140,7 +142,8 @@ def joined(games: list[tuple[int, Decisions]]) -> dict[str, NDArray[Any]]:
 
 def _matches(client: Client, trial: Trial, which: GameFilter) -> Iterator[Match]:
     player_id = None if which.player is None else client.find_player(trial, which.player).id
-    for summary in islice(client.matches(trial, player_id=player_id, page_size=500), which.games):
+    listed = client.matches(trial, player_id=player_id, page_size=500)
+    for summary in islice((each for each in listed if each.moves_pruned_at is None), which.games):
         yield client.match(summary.id)
 
 

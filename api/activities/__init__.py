@@ -41,10 +41,11 @@ def store_activities(
     stall_seconds: float = STALL_SECONDS,
     garbage_age: timedelta = GARBAGE_AGE,
     retention: Retention | None = None,
+    moves_age: timedelta | None = None,
 ) -> list[Callable[..., Any]]:
     """Every activity of the store queue, to be registered with a worker."""
     system = SystemCheckActivities(engine)
-    trials = TrialActivities(engine, artifacts, garbage_age=garbage_age, retention=retention)
+    trials = TrialActivities(engine, artifacts, garbage_age=garbage_age, retention=retention, moves_age=moves_age)
     generations = GenerationActivities(engine, artifacts, stall_seconds=stall_seconds)
     gates = GateActivities(engine, artifacts, stall_seconds=stall_seconds)
     evaluations = EvaluationActivities(engine, artifacts, stall_seconds=stall_seconds)

@@ -19,6 +19,7 @@ from api.store.core.commits import lock_trial
 from api.store.core.engine import session_factory
 from api.store.core.errors import Conflict
 from api.store.core.events import NewEvent, append_once
+from api.store.matches.pruning import prune_matches
 from api.store.players.roster import add_player, change_player, enter_players, players_of
 from api.store.players.versions import present_version
 from api.store.players.weights import initial_weights
@@ -38,16 +39,25 @@ from orchestrator.storage.artifacts import ArtifactStore
 
 log = structlog.get_logger()
 
+MATCHES_OF_A_RUN = 50_000
+"""Pruned when a trial ends, within the time limit of the activity; the others go when the next one ends."""
+
 
 class TrialActivities:
     """The store's part of a trial."""
 
     def __init__(
-        self, engine: Engine, artifacts: ArtifactStore, *, garbage_age: timedelta, retention: Retention | None = None
+        self,
+        engine: Engine,
+        artifacts: ArtifactStore,
+        *,
+        garbage_age: timedelta,
+        retention: Retention | None = None,
+        moves_age: timedelta | None = None,
     ) -> None:
         self._sessions = session_factory(engine)
         self._artifacts = artifacts
-        self._garbage_age, self._retention = garbage_age, retention
+        self._garbage_age, self._retention, self._moves_age = garbage_age, retention, moves_age
 
     @activity.defn(name=contracts.begin_trial.name)
     def begin_trial(self, request: contracts.TrialRequest) -> contracts.TrialBrief:
@@ -109,13 +119,15 @@ class TrialActivities:
 
     @activity.defn(name=contracts.collect_garbage.name)
     def collect_garbage(self, request: contracts.TrialRequest) -> contracts.GarbageReport:
-        """Give up the checkpoints that retention does not keep, and remove old files that no version refers to."""
+        """Give up what retention does not keep, and remove old files that no version refers to."""
         with map_errors():
             if self._retention is not None:
                 try:
                     prune_checkpoints(self._sessions, self._retention)
                 except BackupUnderWay as later:
                     log.info("nothing is pruned now", reason=str(later))
+            if self._moves_age is not None:
+                prune_matches(self._sessions, self._moves_age, at_most=MATCHES_OF_A_RUN)
             collected = collect_garbage(self._sessions, self._artifacts, older_than=self._garbage_age)
         return contracts.GarbageReport(files=len(collected.uris), bytes=collected.bytes_freed)
 

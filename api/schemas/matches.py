@@ -34,12 +34,17 @@ class MatchSummary(Answer):
     result: MatchResult = Field(description="the result for the first player")
     plies: int = Field(description="number of moves", examples=[21])
     played_at: Utc = Field(description="when it was recorded")
+    moves_pruned_at: Utc | None = Field(
+        default=None, description="when retention gave up its moves, so that it has no replay; null: they are kept"
+    )
 
 
 class Match(MatchSummary):
     """One finished game."""
 
-    moves: list[int] = Field(description="all actions in order, chance included", examples=[[3, 3]])
+    moves: list[int] | None = Field(
+        description="all actions in order, chance included; null: they were pruned", examples=[[3, 3]]
+    )
     opening: dict[str, Any] | None = Field(description="its opening; null: the usual start")
 
 
@@ -77,6 +82,9 @@ class HeadToHead(Answer):
     total: Score = Field(description="all games")
     seats: list[SeatScore] = Field(description="by the first version's seat")
     openings: list[OpeningScore] = Field(description="by opening, the most played first; at most 50")
+    pruned: int = Field(
+        default=0, description="games whose moves were pruned: in all of the above but the openings", examples=[0]
+    )
 
 
 class NamedOpening(Answer):

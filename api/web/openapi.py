@@ -70,7 +70,7 @@ def _problems_of(path: str, method: str, call: dict[str, Any]) -> set[int]:
         statuses |= {404, 409}
     if any(parameter["name"] == "If-Match" for parameter in call.get("parameters", ())):
         statuses |= {412}
-    return statuses | {int(status) for status in call["responses"] if status in ("404", "409", "412")}
+    return statuses | {int(status) for status in call["responses"] if status in ("404", "409", "410", "412")}
 
 
 def _problem(status: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from api.store.core.errors import Conflict, DataError, NotFound, OperationalError
+from api.store.core.errors import Conflict, DataError, Gone, NotFound, OperationalError
 from api.web.page_files import page_response, shows_page
 from orchestrator.spec import InvalidTrial
 from orchestrator.spec.reading.problems import MOST_REPORTED, not_listed, path_text
@@ -133,6 +133,10 @@ async def _not_found(request: Request, error: Exception) -> Response:
     return problem(404, str(error))
 
 
+async def _gone(request: Request, error: Exception) -> Response:
+    return problem(410, str(error))
+
+
 async def _conflict(request: Request, error: Exception) -> Response:
     assert isinstance(error, Conflict)
     return problem(409, str(error), **error.more)
@@ -154,6 +158,7 @@ def install_problem_handlers(app: FastAPI) -> None:
         HTTPException: _http,
         RequestValidationError: _invalid,
         NotFound: _not_found,
+        Gone: _gone,
         Conflict: _conflict,
         DataError: _unstorable,
         OperationalError: _database_gone,

@@ -63,7 +63,7 @@ COMMANDS = {
     ),
     "prune": LazyCommand(
         place="lanista.cli.installation.prune:prune",
-        help="Give up old checkpoints of training that nothing needs.",
+        help="Give up old checkpoints of training, and the moves of old matches, that nothing needs.",
         of_stack=True,
     ),
     "restore": LazyCommand(

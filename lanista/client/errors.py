@@ -10,6 +10,7 @@ LanistaError
     ├── NotSignedIn        401: no token, or one that is unknown, expired or revoked
     ├── NotAllowed         403: the token's scope is not sufficient
     ├── NotFound           404
+    ├── Gone               410: retention gave it up
     ├── Conflict           409: conflict with the present state; `more` may hold the present `trial_status`
     ├── ChangedMeanwhile   412: changed since the revision in If-Match
     ├── TooManyRequests    429, after all retries
@@ -100,6 +101,10 @@ class NotFound(Problem):
     """Nothing has this id or name."""
 
 
+class Gone(Problem):
+    """Retention gave it up."""
+
+
 class Conflict(Problem):
     """A conflict with the present state."""
 
@@ -125,6 +130,7 @@ _BY_STATUS: dict[int, type[Problem]] = {
     403: NotAllowed,
     404: NotFound,
     409: Conflict,
+    410: Gone,
     412: ChangedMeanwhile,
     429: TooManyRequests,
     502: Unavailable,

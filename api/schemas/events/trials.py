@@ -169,6 +169,19 @@ class CheckpointsPruned(EventPayload, kind="checkpoints.pruned"):
         return f"{self.versions:,} checkpoints ({self.bytes / 1e6:,.1f} MB) were pruned; {rule} are kept"
 
 
+class MatchesPruned(EventPayload, kind="matches.pruned"):
+    """Retention gave up the moves of old matches; their results stay."""
+
+    matches: int = Field(0, description="number of matches", examples=[5000])
+    bytes: int = Field(0, description="size that their moves had in the database", examples=[412_000])
+    before: str = Field("", description="those that were recorded before", examples=["2026-08-20T03:00:00+00:00"])
+
+    @property
+    def text(self) -> str:
+        before = f" before {self.before[:10]}" if self.before else ""
+        return f"the moves of {self.matches:,} matches{before} were pruned; their results are kept"
+
+
 class AliasMoved(EventPayload, kind="alias.moved"):
     """An alias was moved to another version."""
 

@@ -4,6 +4,7 @@ StoreError
 ├── InvalidDatabaseUrl    the URL does not name a Postgres database
 ├── MigrationError        the schema cannot be migrated to the version this code needs
 ├── NotFound              no row has this id or name
+├── Gone                  it was given up by retention
 ├── Conflict              the change contradicts what is already recorded
 └── NotYet                a prerequisite is not finished: retry in a moment
 """
@@ -17,6 +18,7 @@ from sqlalchemy.exc import DataError, OperationalError, StatementError
 __all__ = [
     "Conflict",
     "DataError",
+    "Gone",
     "InvalidDatabaseUrl",
     "MigrationError",
     "NotFound",
@@ -41,6 +43,10 @@ class MigrationError(StoreError):
 
 class NotFound(StoreError):
     """No row has this id or name."""
+
+
+class Gone(StoreError):
+    """It was given up by retention."""
 
 
 class Conflict(StoreError):

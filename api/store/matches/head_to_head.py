@@ -16,15 +16,15 @@ MOST_OPENINGS: Final = 50
 
 _GROUPED = text(
     """
-SELECT seat, swapped, coalesce(moves[1:opened], '{}') AS opening, result, count(*) AS games, min(seed) AS seed
+SELECT seat, swapped, opening, result, count(*) AS games, min(seed) AS seed
 FROM (
-    SELECT seat, false AS swapped, seed, moves, result, coalesce((opening->>'plies')::int, 0) AS opened
+    SELECT seat, false AS swapped, seed, moves[1:coalesce((opening->>'plies')::int, 0)] AS opening, result
     FROM matches WHERE version_id = :version_id AND opponent_version_id = :opponent_version_id
     UNION ALL
-    SELECT seat, true, seed, moves, result, coalesce((opening->>'plies')::int, 0)
+    SELECT seat, true, seed, moves[1:coalesce((opening->>'plies')::int, 0)], result
     FROM matches WHERE version_id = :opponent_version_id AND opponent_version_id = :version_id
 ) AS either
-GROUP BY seat, swapped, coalesce(moves[1:opened], '{}'), result
+GROUP BY seat, swapped, opening, result
 """
 )
 _SWAPPED = {MatchResult.WIN: MatchResult.LOSS, MatchResult.LOSS: MatchResult.WIN, MatchResult.DRAW: MatchResult.DRAW}
@@ -37,19 +37,25 @@ def head_to_head(session: Session, version_id: str, opponent_version_id: str) ->
     seats: dict[int, Counter[MatchResult]] = {}
     openings: dict[tuple[int, ...], dict[int, Counter[MatchResult]]] = {}
     seeds: dict[tuple[int, ...], int] = {}
+    pruned = 0
     for group in read_records(session, _GROUPED, named):
         result = MatchResult(group["result"])
         own = _SWAPPED[result] if group["swapped"] else result
         seat = 1 - group["seat"] if group["swapped"] and group["seat"] < 2 else group["seat"]
-        opening = tuple(group["opening"])
-        seeds[opening] = min(group["seed"], seeds.get(opening, group["seed"]))
-        by_seat = openings.setdefault(opening, {})
-        for counts in (total, seats.setdefault(seat, Counter()), by_seat.setdefault(seat, Counter())):
+        counted = [total, seats.setdefault(seat, Counter())]
+        if group["opening"] is None:
+            pruned += group["games"]
+        else:
+            opening = tuple(group["opening"])
+            seeds[opening] = min(group["seed"], seeds.get(opening, group["seed"]))
+            counted.append(openings.setdefault(opening, {}).setdefault(seat, Counter()))
+        for counts in counted:
             counts[own] += group["games"]
     sums = {opening: sum(by_seat.values(), Counter[MatchResult]()) for opening, by_seat in openings.items()}
     ranked = sorted(sums, key=lambda opening: (-sums[opening].total(), opening))[:MOST_OPENINGS]
     return {
         **named,
+        "pruned": pruned,
         "total": _score(total),
         "seats": _by_seat(seats),
         "openings": [

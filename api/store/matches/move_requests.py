@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from api.store.core.errors import Conflict
 from api.store.matches.finished_people_games import read_finished_game
 from api.store.matches.people_games import answer_of
-from api.store.matches.reads import read_match
+from api.store.matches.reads import moves_of, read_match
 from api.store.players.contenders import contender
 from api.store.players.pruned import refuse_pruned
 from api.store.players.reads import get_version
@@ -41,10 +41,13 @@ class RecordedStart:
 def recorded_start(
     session: Session, version_id: str, *, match_id: int | None, game_id: str | None, moves: int
 ) -> RecordedStart:
-    """A recorded position that a game against this version may begin with; Conflict if it plays another game."""
+    """A recorded position that a game against this version may begin with.
+
+    Conflict if it plays another game; Gone if the recorded moves were pruned.
+    """
     if match_id is not None:
         match = read_match(session, match_id)
-        name, owner, seed, recorded = f"match {match_id}", match["version_id"], match["seed"], match["moves"]
+        name, owner, seed, recorded = f"match {match_id}", match["version_id"], match["seed"], moves_of(match)
     else:
         row = read_finished_game(session, str(game_id))
         name, owner, seed, recorded = f"game {game_id}", row.version_id, row.seed, answer_of(row).moves

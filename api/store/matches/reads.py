@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.schemas.matches import Match as MatchAnswer
 from api.schemas.matches import MatchSummary
-from api.store.core.errors import NotFound
+from api.store.core.errors import Gone, NotFound
 from api.store.core.records import Record, fields_of, read_records
 from api.store.tables import Match, ModelVersion, Player
 from league.types import Stream
@@ -89,6 +89,16 @@ def read_match(session: Session, match_id: int) -> Record:
     if not found:
         raise NotFound(f"there is no match {match_id}")
     return found[0]
+
+
+def moves_of(match: Record) -> list[int]:
+    """The moves of a match that was read; Gone if they were pruned."""
+    moves: list[int] | None = match["moves"]
+    if moves is None:
+        raise Gone(
+            f"the moves of match {match['id']} were pruned on {match['moves_pruned_at']:%Y-%m-%d}; its result is kept"
+        )
+    return moves
 
 
 def _answers(schema: type[MatchSummary]) -> Select[Any]:

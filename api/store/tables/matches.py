@@ -1,11 +1,16 @@
-"""Matches: gating and rating games, one row each, keyed so that a retry never duplicates one. Append-only."""
+"""Matches: gating and rating games, one row each, keyed so that a retry never duplicates one.
+
+Append-only, but that the moves of an old one may be pruned: triggers allow this change and no other.
+"""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 from sqlalchemy import (
     ARRAY,
     CheckConstraint,
-    Computed,
+    FetchedValue,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -40,6 +45,7 @@ class Match(Base):
         ),
         CheckConstraint("version_id <> opponent_version_id", name="opponents_differ"),
         CheckConstraint("round >= 0 AND pair >= 0 AND seat >= 0", name="key"),
+        CheckConstraint("(moves IS NULL) = (moves_pruned_at IS NOT NULL)", name="moves_or_pruned"),
         Index(
             "uq_matches_tournament_key",
             "tournament_id",
@@ -56,6 +62,13 @@ class Match(Base):
         Index(None, "opponent_id", "id"),
         Index(None, "version_id", "id"),
         Index(None, "opponent_version_id", "id"),
+        # retention looks for old matches that still have their moves
+        Index(
+            "ix_matches_with_moves",
+            "played_at",
+            "id",
+            postgresql_where=text("moves_pruned_at IS NULL AND plies > 0"),
+        ),
     )
 
     id: Mapped[RowId]
@@ -76,9 +89,12 @@ class Match(Base):
     opponent_id: Mapped[Ref]
     opponent_version_id: Mapped[Ref]
     result: Mapped[MatchResult] = mapped_column(EnumText(MatchResult))
-    moves: Mapped[list[int]] = mapped_column(ARRAY(Integer), deferred=True)
-    """Every action from the first position on, chance included, by the game's action numbers."""
-    plies: Mapped[Count] = mapped_column(Computed("cardinality(moves)", persisted=True))
+    moves: Mapped[list[int] | None] = mapped_column(ARRAY(Integer), deferred=True)
+    """Every action from the first position on, chance included, by the game's action numbers; None: pruned."""
+    plies: Mapped[Count] = mapped_column(server_default=FetchedValue())
+    """The number of moves, which stays when these are pruned: a trigger counts them when the match is recorded."""
     opening: Mapped[Json | None] = mapped_column(deferred=True)
     """The random opening moves, shared within a pair; None for the usual start."""
     played_at: Mapped[CreatedAt]
+    moves_pruned_at: Mapped[datetime | None]
+    """When retention gave up the moves."""

@@ -74,6 +74,8 @@ _COUNTED = {
 
 _TRIALS = select(func.count()).select_from(Trial).where(Trial.kind == TrialKind.LEAGUE)
 """Trials that somebody started: those that hold the bots of a project are in no list, and are not counted either."""
+_PRUNED_MATCHES = select(func.count()).select_from(Match).where(Match.moves_pruned_at.is_not(None))
+"""Matches without their moves: everything is recomputed from results, so nothing is amiss."""
 _INEXACT = select(func.count()).select_from(Metric).where(Metric.name == "exact", Metric.value == 0)
 """Generations that another run from the same checkpoint would not repeat bit for bit: no finding, but worth knowing."""
 
@@ -85,6 +87,7 @@ def audit(engine: Engine, artifacts: ArtifactStore) -> AuditReport:
         counts = {"trials": session.scalar(_TRIALS) or 0}
         for name, model in _COUNTED.items():
             counts[name] = session.scalar(select(func.count()).select_from(model)) or 0
+        counts["pruned_matches"] = session.scalar(_PRUNED_MATCHES) or 0
         counts["inexact_generations"] = session.scalar(_INEXACT) or 0
         findings = list(wrong_rows(session))
         referenced = referenced_files(session)

@@ -50,11 +50,14 @@ from orchestrator.contracts.interactive import MoveAnswer, MoveRequest, ReplayRe
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["play"])
 
 
-@router.post("/play", summary="Start a game against a version", status_code=201, response_model=Game)
+@router.post(
+    "/play", summary="Start a game against a version", status_code=201, response_model=Game, responses={410: {}}
+)
 async def begin(new: NewGame, principal: Viewer, change: Change) -> Response:
     """The opponent moves first if it has seat 0. Finished games are kept, and count in no rating and no payoff.
 
-    `start` begins with a position of a recorded game; 409 where that position is the last one.
+    `start` begins with a position of a recorded game; 409 where that position is the last one, 410 where
+    the moves of that game were pruned.
     """
     services = change.services
 

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from api.schemas.games import MOST_SIMULATIONS, Position, Replay
 from api.schemas.matches import MatchSummary
 from api.store.matches.move_requests import opponent_of
-from api.store.matches.reads import read_match
+from api.store.matches.reads import moves_of, read_match
 from api.web.auth.scopes import Viewer
 from api.web.problems import ProblemError
 from api.web.responses.paging import FirstPosition, RowNumber, text_of
@@ -24,7 +24,7 @@ from orchestrator.contracts.interactive import ReplayRequest
 router = APIRouter(route_class=SerializingRoute, prefix="/api/v1", tags=["matches"])
 
 
-@router.get("/matches/{match_id}/replay", summary="Replay a match")
+@router.get("/matches/{match_id}/replay", summary="Replay a match", responses={410: {}})
 async def replay(
     match_id: RowNumber,
     services: Api,
@@ -39,7 +39,7 @@ async def replay(
     ] = None,
     first: FirstPosition = None,
 ) -> Replay:
-    """Every position with its image, drawn by a worker. 409 while no train worker runs."""
+    """Every position with its image, drawn by a worker. 409 while no train worker runs; 410 if its moves are pruned."""
     match, opening, request = await run_in_threadpool(_request, services, match_id, seat, text_of(annotate), search)
     found = await ask_for_replay(services.temporal, request, first)
     return Replay(
@@ -56,6 +56,7 @@ def _request(
 ) -> tuple[MatchSummary, int, ReplayRequest]:
     with services.reads() as session:
         match = read_match(session, match_id)
+        moves = moves_of(match)
         _, game = opponent_of(session, match["version_id"], plays=False)
         opinion = None
         if annotator is not None:
@@ -64,8 +65,6 @@ def _request(
                 raise ProblemError(409, f"version {annotator} plays another game and cannot annotate this one")
         if search is not None and opinion is None:
             raise ProblemError(409, "search needs a version that annotates: give annotate too")
-        request = ReplayRequest(
-            game=game, seed=match["seed"], moves=match["moves"], seat=seat, annotator=opinion, search=search
-        )
+        request = ReplayRequest(game=game, seed=match["seed"], moves=moves, seat=seat, annotator=opinion, search=search)
         opening = int((match["opening"] or {}).get("plies", 0))
         return MatchSummary.model_validate(match), opening, request

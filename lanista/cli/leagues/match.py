@@ -48,7 +48,8 @@ def list_all(
     table = uncut_table("match", "kind", "played", "first", "result", "second", "moves")
     for one in games:
         played = one.played_at.astimezone().strftime("%m-%d %H:%M:%S")
-        table.add_row(str(one.id), one.stream, played, *_sides(one), str(one.plies))
+        plies = str(one.plies) if one.moves_pruned_at is None else f"{one.plies}, pruned"
+        table.add_row(str(one.id), one.stream, played, *_sides(one), plies)
     out.print(table)
 
 
@@ -61,7 +62,10 @@ def show(match: MatchArgument, home: HomeOption = None, as_json: JsonOption = Fa
         print_json(found.model_dump(mode="json"))
         return
     _headline(found)
-    print_line(f"seed {found.seed} · moves {' '.join(str(action) for action in found.moves)}")
+    if found.moves is None:
+        print_line(f"seed {found.seed} · the moves were pruned on {found.moves_pruned_at:%Y-%m-%d}")
+    else:
+        print_line(f"seed {found.seed} · moves {' '.join(str(action) for action in found.moves)}")
 
 
 @match.command()

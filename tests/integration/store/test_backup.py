@@ -21,12 +21,16 @@ from tests.integration.store.world import World
 
 TABLES = [table.name for table in Base.metadata.sorted_tables if table.name not in SKIPPED]
 
+PRUNED = "UPDATE matches SET moves = NULL, moves_pruned_at = now() WHERE gate_id IS NOT NULL"
+
 
 @pytest.fixture(scope="module")
 def source(postgres_url: str) -> Iterator[Engine]:
     engine = create_store_engine(postgres_url)
     with session_factory(engine)() as session:
         World(session)
+        session.execute(text(PRUNED))
+        session.commit()
     yield engine
     engine.dispose()
 
@@ -58,6 +62,7 @@ def test_every_row_and_artifact_comes_back(
     elsewhere = ArtifactStore(str(tmp_path / "elsewhere"))
     restore_backup(target, elsewhere, tmp_path / "backup")
     assert {name: rows(target, name) for name in TABLES} == {name: rows(source, name) for name in TABLES}
+    assert {match["moves"] is None: match["plies"] for match in rows(target, "matches")} == {True: 3, False: 3}
     assert elsewhere.get(weights) == b"weights"
     with target.connect() as connection, pytest.raises(DBAPIError, match="append-only"):
         connection.execute(text("DELETE FROM events"))

@@ -61,6 +61,7 @@ BREAK: dict[str, list[str]] = {
     "ck_lineup_tallies_played": ["games = 0, wins = 0, losses = 0", "wins = wins + 1"],
     "ck_lineup_tallies_seats": ["seat = -1", "opponent_seat = seat"],
     "ck_matches_key": ["round = -1", "pair = -1", "seat = -1"],
+    "ck_matches_moves_or_pruned": ["moves = NULL", "moves_pruned_at = now()"],
     "ck_matches_one_occasion": ["gate_id = NULL WHERE gate_id IS NOT NULL", "gate_id = tournament_id"],
     "ck_matches_opponents_differ": ["opponent_version_id = version_id"],
     "ck_matches_stream_of_occasion": ["stream = 'training'", "stream = 'rating' WHERE gate_id IS NOT NULL"],

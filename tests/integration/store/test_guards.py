@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 from sqlalchemy import Engine, select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, ProgrammingError
 from sqlalchemy.orm import Session
 
 from api.store.core.engine import create_store_engine, session_factory
+from api.store.core.grants import grant_rows
 from api.store.core.ids import new_id
 from api.store.tables import EVENTS_CHANNEL, Alias, Commit, Event, ModelVersion, Player, Trial
 from tests.integration.store.learning_rows import SHA
@@ -62,6 +63,15 @@ def session(engine: Engine, world: World) -> Iterator[Session]:
         session.rollback()
 
 
+@pytest.fixture
+def app_role(session: Session) -> str:
+    """A role with what the API's has, until the transaction ends."""
+    name = "guarded_app"
+    session.execute(text(f"CREATE ROLE {name}"))
+    grant_rows(session.connection(), name)
+    return name
+
+
 def test_the_guarded_tables_are_the_ones_meant(session: Session) -> None:
     guarded = session.scalars(text("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'append_only'")).all()
     assert set(guarded) == APPEND_ONLY
@@ -74,6 +84,59 @@ def test_append_only_tables_refuse_change(session: Session, table: str, change: 
     column = session.scalars(text(f"{columns} LIMIT 1"), {"table": table}).one()
     with pytest.raises(IntegrityError, match="append-only"):
         session.execute(text(change.format(table, f'"{column}"')))
+
+
+PRUNE = "UPDATE matches SET moves = NULL, moves_pruned_at = now()"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE matches SET moves = '{}'",
+        "UPDATE matches SET moves = moves[1:1], moves_pruned_at = now()",
+        "UPDATE matches SET moves = NULL",
+        "UPDATE matches SET moves_pruned_at = now()",
+        "UPDATE matches SET moves = NULL, moves_pruned_at = now() - interval '1 day'",
+        f"{PRUNE}, result = 'loss'",
+        f"{PRUNE}, plies = 0",
+        f"{PRUNE}, opening = '{{}}'",
+        f"{PRUNE}, played_at = now() - interval '1 year'",
+        "DELETE FROM matches",
+    ],
+)
+@pytest.mark.parametrize("pruned", [False, True])
+def test_matches_may_lose_their_moves_and_nothing_else(
+    session: Session, app_role: str, change: str, pruned: bool
+) -> None:
+    session.execute(text(f"SET LOCAL ROLE {app_role}"))
+    if pruned:
+        session.execute(text(PRUNE))
+        assert session.execute(text("SELECT DISTINCT moves, plies FROM matches")).all() == [(None, 3)]
+    with pytest.raises(IntegrityError, match="append-only"):
+        session.execute(text(change))
+
+
+@pytest.mark.parametrize("change", [PRUNE, "UPDATE matches SET moves = '{4,0,8}', moves_pruned_at = NULL"])
+def test_what_was_pruned_stays_as_it_is(session: Session, app_role: str, change: str) -> None:
+    session.execute(text(f"SET LOCAL ROLE {app_role}"))
+    session.execute(text(PRUNE))
+    with pytest.raises(IntegrityError, match="append-only"):
+        session.execute(text(change))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE matches DISABLE TRIGGER only_pruned",
+        "DROP TRIGGER only_pruned ON matches",
+        "SET session_replication_role = replica",
+        "CREATE OR REPLACE FUNCTION guard_match() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    ],
+)
+def test_the_least_privileged_role_cannot_switch_the_guard_off(session: Session, app_role: str, change: str) -> None:
+    session.execute(text(f"SET LOCAL ROLE {app_role}"))
+    with pytest.raises(ProgrammingError, match=r"must be owner|permission denied"):
+        session.execute(text(change))
 
 
 def test_an_alias_takes_only_versions_of_its_project_and_game(session: Session, world: World) -> None:

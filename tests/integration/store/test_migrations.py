@@ -14,9 +14,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from api.store.core import migrate
-from api.store.core.engine import create_store_engine
+from api.store.core.engine import create_store_engine, session_factory
 from api.store.core.errors import MigrationError
 from api.store.tables import Base
+from tests.integration.store.world import World
 
 CATALOGUES = {
     "columns": """
@@ -78,6 +79,21 @@ def test_base_leaves_nothing_behind(fresh_postgres_url: str) -> None:
         UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace"""
     assert rows(fresh_postgres_url, objects) == []
     assert migrate.upgrade(fresh_postgres_url) == migrate.head()
+
+
+def test_matches_keep_their_number_of_moves_both_ways_until_moves_are_pruned(fresh_postgres_url: str) -> None:
+    engine = create_store_engine(fresh_postgres_url)
+    with session_factory(engine)() as session:
+        World(session)
+    engine.dispose()
+    for go, revision in ((migrate.downgrade, "0028"), (migrate.upgrade, "0029")):
+        assert go(fresh_postgres_url, revision) == revision
+        assert rows(fresh_postgres_url, "SELECT plies, moves FROM matches") == [(3, [4, 0, 8])] * 2
+    with psycopg.connect(fresh_postgres_url) as connection:
+        connection.execute("UPDATE matches SET moves = NULL, moves_pruned_at = now() WHERE gate_id IS NULL")
+    with pytest.raises(Exception, match='column "moves" of relation "matches" contains null values'):
+        migrate.downgrade(fresh_postgres_url, "0028")
+    assert rows(fresh_postgres_url, "SELECT plies, moves FROM matches") == [(3, None), (3, [4, 0, 8])]
 
 
 def test_events_that_were_told_twice_stay_once(empty_postgres_url: str) -> None:

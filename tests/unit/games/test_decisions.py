@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -72,6 +73,7 @@ class League:
             opponent_version_number=7,
             result=MatchResult.WIN if winner_first else MatchResult.LOSS,
             opening={"plies": 1} if number == 0 else None,
+            moves_pruned_at=None,
         )
 
     def find_player(self, trial: object, name: str) -> Any:
@@ -107,6 +109,20 @@ def test_an_export_holds_whole_games_apart(tmp_path: Path) -> None:
     assert data.validation is not None and len(data.validation) == made.validation_rows
     with pytest.raises(FileExistsError, match="not empty"):
         export(tmp_path / "all")
+
+
+def test_games_whose_moves_were_pruned_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = League.matches
+
+    def pruned(league: Any, trial: object, **query: Any) -> Any:
+        for game in whole(league, trial):
+            if game.id < 10:
+                game.moves, game.moves_pruned_at = None, datetime.now(UTC)
+            yield game
+
+    monkeypatch.setattr(League, "matches", pruned)
+    assert export(tmp_path / "all").games == 30
+    assert export(tmp_path / "few", games=25).games == 25, "they do not count among the games that are asked for"
 
 
 def test_an_export_of_one_side_has_its_decisions_alone(tmp_path: Path) -> None:

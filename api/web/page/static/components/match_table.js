@@ -12,7 +12,13 @@ export function matchTable(matches, version = null, { compared = true, player = 
   return table(
     "Recorded games",
     [
-      ["Game", (match) => h("a", { href: `/matches/${match.id}` }, `#${match.id}`)],
+      [
+        "Game",
+        (match) => [
+          h("a", { href: `/matches/${match.id}` }, `#${match.id}`),
+          match.moves_pruned_at && h("span", { class: "quiet" }, " moves pruned"),
+        ],
+      ],
       ["Player", (match) => versionLink(match.version_id, versionName(match.player, match.version_number))],
       ["Result", (match) => badge(match.result)],
       ["Opponent", (match) => versionLink(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],

@@ -70,7 +70,7 @@ export function view({ one, other, trial, results, games, names }) {
             "By seat",
             scores("Results by seat", ["Seat", (each) => each.seat], seats, (each) => each.seat),
           ),
-          card("By opening", openingScores(openings, names)),
+          card("By opening", openingScores(openings, names), results.pruned ? prunedWords(results.pruned) : null),
         )
       : empty("No recorded games", "Gates and tournaments record their games; training games are only counted."),
     games.length ? h("div", { key: "games" }, card("Games", matchTable(games, one.id, { compared: false }))) : null,
@@ -85,6 +85,9 @@ function verdict({ games, win_rate: rate, low, high, wins, draws, losses }) {
     `${whole(wins)} won, ${whole(draws)} drawn, ${whole(losses)} lost in ${whole(games)} games.`
   );
 }
+
+const prunedWords = (games) =>
+  h("p", { class: "quiet" }, `Older games that are not among these, because their moves were pruned: ${whole(games)}.`);
 
 /** The random opening moves by their names, with the results of each seat. */
 const openingScores = (openings, names) =>

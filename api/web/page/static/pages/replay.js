@@ -1,4 +1,5 @@
 // A recorded game, move by move, with the policies and values of the versions.
+import { get } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { humanize, versionName } from "../core/format.js";
 import { badge, time, versionLink } from "../components/widgets.js";
@@ -8,7 +9,7 @@ import { annotatedPart } from "../core/replay_annotations.js";
 import { loadReplay, stopLoading } from "../core/replay_parts.js";
 import { seatsByTeam } from "../core/teams.js";
 
-export const title = ({ replay }) => `Game #${replay.match.id}`;
+export const title = ({ match }) => `Game #${match.id}`;
 export const onEvent = () => false;
 export const enter = (context) => enterReplay(context, ({ state }) => (state.replay?.positions.length ?? 1) - 1);
 export function leave(context) {
@@ -19,14 +20,22 @@ export function leave(context) {
 export async function load(context) {
   const { match } = context.parameters;
   const { annotate = "movers", search } = context.query;
+  const { state } = context;
+  if (state.match?.id !== Number(match)) state.match = await get(`/matches/${match}`);
+  if (state.match.moves_pruned_at) return { match: state.match }; // it has a result, and no moves any more
   const replay = await loadReplay(context, `${match} ${annotate} ${search}`, (first) => annotatedPart(match, annotate, search, first));
-  return { replay };
+  return { match: replay.match, replay };
 }
 
-export function view({ replay }, context) {
-  const { match, positions } = replay;
+export function view({ match, replay }, context) {
   const own = side(match.version_id, versionName(match.player, match.version_number));
   const other = side(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number));
+  if (!replay) {
+    const sides = match.seat === 1 ? [other, own] : [own, other];
+    const words = ["No replay: the moves were pruned on ", time(match.moves_pruned_at), ". The result is kept."];
+    return [heading(match, own, sides, `${match.plies} moves`), h("p", { class: "card", key: "pruned", role: "status" }, words)];
+  }
+  const { positions } = replay;
   const sides = seatsByTeam(positions[0]).map((_, team) => (team === match.seat ? own : other));
   const game = {
     positions,
@@ -50,23 +59,24 @@ export function view({ replay }, context) {
       ["Seed", h("code", {}, match.seed)],
     ],
   };
-  return [
-    h(
-      "div",
-      { key: "title" },
-      h("p", { class: "crumbs" }, match.trial_id ? h("a", { href: `/trials/${match.trial_id}/matches` }, "Matches") : "Game"),
-      h("h1", {}, `Game #${match.id}: ${outcomeOf(game) ?? (game.isLoading ? "loading …" : "not finished")} `, badge(match.result)),
-      h(
-        "p",
-        { class: "quiet" },
-        sides.flatMap(({ link }, place) => [place ? " against " : "", link.cloneNode(true)]),
-        `: ${match.result} for ${own.name} · `,
-        h("a", { href: `/versions/${own.version}/against/${other.version}` }, "head to head"),
-      ),
-    ),
-    replayView(game, context),
-  ];
+  const outcome = outcomeOf(game) ?? (game.isLoading ? "loading …" : "not finished");
+  return [heading(match, own, sides, outcome), replayView(game, context)];
 }
+
+const heading = (match, own, sides, outcome) =>
+  h(
+    "div",
+    { key: "title" },
+    h("p", { class: "crumbs" }, match.trial_id ? h("a", { href: `/trials/${match.trial_id}/matches` }, "Matches") : "Game"),
+    h("h1", {}, `Game #${match.id}: ${outcome} `, badge(match.result)),
+    h(
+      "p",
+      { class: "quiet" },
+      sides.flatMap(({ link }, place) => [place ? " against " : "", link.cloneNode(true)]),
+      `: ${match.result} for ${own.name} · `,
+      h("a", { href: `/versions/${match.version_id}/against/${match.opponent_version_id}` }, "head to head"),
+    ),
+  );
 
 const side = (version, name) => ({ version, name, link: versionLink(version, name) });
 
