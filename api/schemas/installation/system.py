@@ -39,6 +39,10 @@ class WorkerShown(Answer):
     last_seen: Utc = Field(
         description="when it last polled: every minute, or when a task ends; removed after 5 minutes"
     )
+    gone: bool = Field(
+        default=False,
+        description="whether it polled none of its queues for more than a minute: it ended, or is cut off",
+    )
 
 
 class QueueShown(Answer):
@@ -47,7 +51,7 @@ class QueueShown(Answer):
     name: str = Field(description="league, store, train, play or interactive", examples=["train"])
     backlog: int = Field(description="tasks that wait for a worker, approximately", examples=[3])
     backlog_age_seconds: float = Field(description="age of the oldest of them, approximately", examples=[1.5])
-    pollers: int = Field(description="worker processes that poll this queue", examples=[1])
+    pollers: int = Field(description="worker processes that poll this queue, without those that are gone", examples=[1])
 
 
 class RayNodeShown(Answer):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
@@ -59,6 +60,8 @@ class WorkerSeen:
     identity: str
     queue: Queue
     last_seen: datetime
+    gone: bool = False
+    """Whether the process has polled none of its queues for a while: it ended, or cannot reach Temporal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +72,7 @@ class QueueSeen:
     backlog: int
     backlog_age_seconds: float
     pollers: int
+    """Workers that polled it of late; one that died is listed by Temporal for minutes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,13 +134,7 @@ class ClusterStatus:
             answers = await asyncio.gather(*(self._describe(queue) for queue in Queue))
         except (RPCError, RuntimeError) as error:  # the SDK raises RuntimeError where it cannot connect
             return Observation(None, outage(error))
-        described = list(zip(Queue, answers, strict=True))
-        return Observation(
-            TaskQueues(
-                workers=[worker for queue, answer in described for worker in _workers(queue, answer)],
-                queues=[_queue(queue, answer) for queue, answer in described],
-            )
-        )
+        return Observation(read_task_queues(dict(zip(Queue, answers, strict=True)), datetime.now(UTC)))
 
     async def _describe_ray(self) -> Observation[RaySeen]:
         await self.task_queues()  # asked for first, so that only the question itself is timed
@@ -189,21 +187,30 @@ def silent_workers(seen: TaskQueues, now: datetime) -> dict[str, str]:
     return found
 
 
-def _workers(queue: Queue, answer: DescribeTaskQueueResponse) -> list[WorkerSeen]:
-    return [
-        WorkerSeen(
-            identity=poller.identity,
-            queue=queue,
-            last_seen=poller.last_access_time.ToDatetime(tzinfo=UTC),
-        )
+def read_task_queues(answers: Mapping[Queue, DescribeTaskQueueResponse], now: datetime) -> TaskQueues:
+    """What Temporal's answers tell. A worker that polled none of its queues in time is gone, and serves none."""
+    polls: dict[str, datetime] = {}
+    seen = [
+        (queue, poller.identity, poller.last_access_time.ToDatetime(tzinfo=UTC))
+        for queue, answer in answers.items()
         for poller in sorted(answer.pollers, key=lambda each: each.identity)
     ]
+    for _, identity, last_seen in seen:
+        polls[identity] = max(last_seen, polls.get(identity, last_seen))
+    gone = {identity for identity, last in polls.items() if (now - last).total_seconds() > GONE_SECONDS}
+    return TaskQueues(
+        workers=[
+            WorkerSeen(identity=identity, queue=queue, last_seen=last_seen, gone=identity in gone)
+            for queue, identity, last_seen in seen
+        ],
+        queues=[_queue(queue, answer, gone) for queue, answer in answers.items()],
+    )
 
 
-def _queue(queue: Queue, answer: DescribeTaskQueueResponse) -> QueueSeen:
+def _queue(queue: Queue, answer: DescribeTaskQueueResponse, gone: set[str]) -> QueueSeen:
     return QueueSeen(
         name=queue,
         backlog=answer.stats.approximate_backlog_count,
         backlog_age_seconds=answer.stats.approximate_backlog_age.ToTimedelta().total_seconds(),
-        pollers=len(answer.pollers),
+        pollers=len({each.identity for each in answer.pollers} - gone),
     )

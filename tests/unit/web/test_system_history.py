@@ -8,6 +8,9 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import cast
 
+from temporalio.api.taskqueue.v1 import PollerInfo
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueResponse
+
 from api.web.live.cluster_status import (
     GONE_SECONDS,
     ClusterStatus,
@@ -15,6 +18,7 @@ from api.web.live.cluster_status import (
     RayResources,
     TaskQueues,
     WorkerSeen,
+    read_task_queues,
     silent_workers,
 )
 from api.web.live.system_history import SAMPLES, HistorySampler, Sample
@@ -87,3 +91,25 @@ def test_a_worker_that_polls_no_more_is_named() -> None:
 def test_a_worker_that_is_busy_is_not_dead() -> None:
     """All places of the train queue are taken, so nobody polls it; the worker still polls its other queues."""
     assert silent_workers(seen(league=1, store=1, train=4_000, play=50, interactive=10), NOW) == {}
+
+
+def answer(**ago: float) -> DescribeTaskQueueResponse:
+    """A queue that these processes polled so many seconds ago, the name of each without its host."""
+    pollers = []
+    for name, seconds in ago.items():
+        poller = PollerInfo(identity=f"{name}@host")
+        poller.last_access_time.FromDatetime(NOW - timedelta(seconds=seconds))
+        pollers.append(poller)
+    return DescribeTaskQueueResponse(pollers=pollers)
+
+
+def test_a_killed_worker_is_gone_and_serves_no_queue() -> None:
+    """Temporal lists it for minutes; the new one beside it, and one that is only busy, serve."""
+    queues = {
+        Queue.TRAIN: answer(killed=GONE_SECONDS + 1, fresh=1, busy=4_000),
+        Queue.PLAY: answer(killed=GONE_SECONDS + 9, fresh=2, busy=5),
+        Queue.STORE: answer(killed=GONE_SECONDS + 1),
+    }
+    found = read_task_queues(queues, NOW)
+    assert {worker.identity for worker in found.workers if worker.gone} == {"killed@host"}
+    assert {queue.name: queue.pollers for queue in found.queues} == {Queue.TRAIN: 2, Queue.PLAY: 2, Queue.STORE: 0}

@@ -1,6 +1,6 @@
 // Task queues with their workers, worker processes, the resources of the Ray cluster, and gateways.
 import { h } from "../core/dom.js";
-import { bytes, clock, duration, fixed, whole } from "../core/format.js";
+import { bytes, clock, duration, fixed, since, whole } from "../core/format.js";
 import { gatewayCard } from "./gateway_card.js";
 import { hostCard } from "./host_card.js";
 import { badge, card, facts, meter, missing, table } from "./widgets.js";
@@ -73,8 +73,8 @@ function awayNote(queues) {
 function workerCard({ workers, unknown }) {
   if (!workers) return card("Workers", missing(unknown?.workers, "Shown again when Temporal responds."));
   const processes = new Map();
-  for (const { identity, queue, last_seen: seen } of workers) {
-    const known = processes.get(identity) ?? { identity, queues: [], seen };
+  for (const { identity, queue, last_seen: seen, gone } of workers) {
+    const known = processes.get(identity) ?? { identity, queues: [], seen, gone };
     known.queues.push(queue);
     if (seen > known.seen) known.seen = seen;
     processes.set(identity, known);
@@ -86,8 +86,9 @@ function workerCard({ workers, unknown }) {
           "Worker processes",
           [
             ["Process", (each) => h("code", {}, each.identity)],
-            ["Serves", (each) => each.queues.join(", ")],
-            ["Last poll", (each) => h("time", { datetime: each.seen }, clock(each.seen))],
+            ["State", (each) => badge(each.gone ? "gone" : "polls")],
+            ["Serves", (each) => (each.gone ? `nothing now; was at ${each.queues.join(", ")}` : each.queues.join(", "))],
+            ["Last poll", (each) => [h("time", { datetime: each.seen }, clock(each.seen)), each.gone ? `, ${since(each.seen)} ago` : ""]],
           ],
           [...processes.values()],
           (each) => each.identity,
