@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -10,6 +11,13 @@ from api.schemas.base import LARGEST, Answer, Body, Name, Utc
 from api.schemas.enums import TrialStatus
 
 SPEC_EXAMPLE = {"game": {"id": "connect_four"}, "league": {"preset": "alphastar"}, "budget": {"steps": 100_000_000}}
+
+
+class TrialTarget(Answer):
+    """A strength that ends a trial."""
+
+    opponent: str = Field(description="the player or bot to beat", examples=["mcts-100"])
+    win_rate: float = Field(description="win rate of a main against it in rating games", examples=[0.9])
 
 
 class TrialSummary(Answer):
@@ -37,6 +45,16 @@ class TrialSummary(Answer):
     revision: int = Field(description="number of changes by users; the ETag", examples=[3])
     steps: int = Field(description="environment steps trained on, over all players", examples=[12_000_000])
     budget_steps: int | None = Field(description="its budget of steps; null without one", examples=[100_000_000])
+    budget_seconds: float | None = Field(
+        default=None, description="its limit of time spent running (`wall_clock`); null without one", examples=[3000.0]
+    )
+    budget_until: TrialTarget | None = Field(default=None, description="the strength that ends it; null without one")
+    seconds_run: float = Field(
+        default=0.0, description="time spent running until `running_since`, without pauses", examples=[1260.5]
+    )
+    running_since: Utc | None = Field(
+        default=None, description="since when its time passes without a break; null while it does not"
+    )
     last_commit: int = Field(description="number of its newest commit", examples=[17])
     payoff_revision: int = Field(description="the commit that last changed the payoff", examples=[17])
     forked_from_trial_id: str | None = Field(description="the trial it was forked from")
@@ -54,6 +72,18 @@ class TrialSummary(Answer):
     @property
     def is_over(self) -> bool:
         return self.status.is_final
+
+    def seconds_used(self, now: datetime) -> float:
+        """Time spent running until now, without pauses."""
+        since = self.running_since
+        return self.seconds_run + (0.0 if since is None else max(0.0, (now - since).total_seconds()))
+
+    @property
+    def time_limit_at(self) -> datetime | None:
+        """When its time is used up, if it is not paused; None without a limit, or while its time does not pass."""
+        if self.budget_seconds is None or self.running_since is None:
+            return None
+        return self.running_since + timedelta(seconds=max(0.0, self.budget_seconds - self.seconds_run))
 
 
 class Trial(TrialSummary):

@@ -101,15 +101,48 @@ def headline(trial: TrialSummary, speed: TrainingSpeed | None = None) -> Rendera
         line.append(f" · {duration((trial.finished_at or datetime.now(UTC)) - trial.started_at)}")
     if speed is not None:
         line.append(f" · {speed.steps_per_second:,.0f} steps/s", "bold green")
-    if speed is not None and speed.seconds_left is not None:
-        line.append(f" · about {duration(timedelta(seconds=round(speed.seconds_left)))} left")
+    if ends := end_text(trial, speed):
+        line.append(f" · {ends}")
     below = [Text(trace, "dim")] if trace else []
     budget = trial.budget_steps
     if not budget:
-        return Group(line, *below)
+        limit = trial.budget_seconds
+        return Group(line, *([] if limit is None else [_time_bar(trial, limit)]), *below)
     bar = Table.grid()  # a progress bar alone does not end its line
     bar.add_row(ProgressBar(total=budget, completed=min(trial.steps, budget), width=60), f" of {budget:,} steps")
     return Group(line, bar, *below)
+
+
+def _time_bar(trial: TrialSummary, limit: float) -> RenderableType:
+    used = min(trial.seconds_used(datetime.now(UTC)), limit)
+    bar = Table.grid()
+    bar.add_row(ProgressBar(total=limit, completed=used, width=60), f" of {_seconds(limit)} running")
+    return bar
+
+
+def end_text(trial: TrialSummary, speed: TrainingSpeed | None = None) -> str:
+    """When a running trial ends: at its time limit or its budget of steps, the earlier one; empty if unknown."""
+    if trial.status != "running":
+        return ""
+    now = datetime.now(UTC)
+    limits = []
+    if trial.time_limit_at is not None and trial.budget_seconds is not None:
+        limits.append(
+            (max(0.0, (trial.time_limit_at - now).total_seconds()), f"time limit {_seconds(trial.budget_seconds)}")
+        )
+    if speed is not None and speed.seconds_left is not None:
+        limits.append((speed.seconds_left, "budget of steps"))
+    target = trial.budget_until
+    reached = "" if target is None else f"at {100 * target.win_rate:g} % against {target.opponent}"
+    if not limits:
+        return f"ends {reached}" if reached else ""
+    left, why = min(limits)
+    at = (now + timedelta(seconds=left)).astimezone().strftime("%H:%M")
+    return f"about {_seconds(left)} left, until {at} ({why})" + (f", or {reached}" if reached else "")
+
+
+def _seconds(value: float) -> str:
+    return duration(timedelta(seconds=round(value)))
 
 
 def duration(elapsed: object) -> str:

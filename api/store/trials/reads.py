@@ -6,15 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Row, Select, and_, case, cast, func, or_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Double,
+    Interval,
+    Row,
+    Select,
+    and_,
+    case,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PlayerStatus, TrialKind, TrialSort, TrialStatus
+from api.schemas.events import TrialStatusChanged
 from api.schemas.trials import Trial as TrialAnswer
 from api.schemas.trials import TrialSummary
 from api.store.core.errors import NotFound
 from api.store.core.records import Record, fields_of, read_records
-from api.store.tables import Player, Project, Trial
+from api.store.tables import Event, Player, Project, Trial
 from api.store.trials.names import is_named
 from league.types import Role
 
@@ -108,9 +123,41 @@ def learners(session: Session, trial_id: str) -> Sequence[Row[str, str, int]]:
 
 
 def _answers(schema: type[TrialSummary]) -> Select[Any]:
-    steps = cast(Trial.__table__.c.spec[("budget", "steps")].astext, BigInteger).label("budget_steps")
-    columns = fields_of(schema, Trial.__table__, Project.__table__.c.name.label("project"), steps)
-    return select(*columns).join_from(Trial.__table__, Project.__table__)
+    spec = Trial.__table__.c.spec
+    limit = func.extract("epoch", cast(spec[("budget", "wall_clock")].astext, Interval))
+    others = (
+        Project.__table__.c.name.label("project"),
+        cast(spec[("budget", "steps")].astext, BigInteger).label("budget_steps"),
+        cast(limit, Double).label("budget_seconds"),
+        spec[("budget", "until")].label("budget_until"),
+        _seconds_run().label("seconds_run"),
+        _running_since().label("running_since"),
+    )
+    return select(*fields_of(schema, Trial.__table__, *others)).join_from(Trial.__table__, Project.__table__)
+
+
+def _seconds_run() -> ColumnElement[float]:
+    """The time between each start and the stop after it, as the workflow measures it: pausing is no pause yet."""
+    seconds = func.extract("epoch", _MOVES.c.created_at - Trial.__table__.c.created_at)
+    stopped = func.sum(case((_STARTS, -seconds), else_=seconds))
+    running = func.extract("epoch", _running_since() - Trial.__table__.c.created_at)
+    total = select(stopped).where(or_(_STARTS, _STOPS), *_OF_TRIAL).correlate(Trial.__table__).scalar_subquery()
+    return cast(func.coalesce(total, literal(0)) + func.coalesce(running, literal(0)), Double)
+
+
+def _running_since() -> ColumnElement[Any]:
+    """The last start of a trial whose time passes."""
+    last = select(func.max(_MOVES.c.created_at)).where(_STARTS, *_OF_TRIAL).correlate(Trial.__table__)
+    return case((Trial.__table__.c.status.in_(_CLOCK_RUNS), last.scalar_subquery()))
+
+
+_CLOCK_RUNS = (TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.STOPPING)
+_MOVES = Event.__table__.alias("moves")
+_FROM = _MOVES.c.payload["from"].astext.in_([status.value for status in _CLOCK_RUNS])
+_TO = _MOVES.c.payload["to"].astext.in_([status.value for status in _CLOCK_RUNS])
+_STARTS = and_(_TO, ~_FROM)
+_STOPS = and_(_FROM, ~_TO)
+_OF_TRIAL = (_MOVES.c.trial_id == Trial.__table__.c.id, _MOVES.c.type == TrialStatusChanged.KIND)
 
 
 _SEARCHED = func.lower(

@@ -20,7 +20,7 @@ from lanista.cli.options import HomeOption, JsonOption, LimitOption
 from lanista.cli.terminal import errors, out, print_json, print_line, uncut_table
 from lanista.client import Client
 from lanista.client.errors import Conflict
-from lanista.league_view.tables import duration, headline, players_table, players_to_show, status_text
+from lanista.league_view.tables import duration, end_text, headline, players_table, players_to_show, status_text
 from orchestrator.spec.values import duration_text
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def list_all(
     if not found:
         print_line("No trials. Start one: lanista trial start FILE")
         return
-    table = uncut_table("trial", "game", "status", "steps", "steps/s", "commit", "created", "took", "id")
+    table = uncut_table("trial", "game", "status", "steps", "steps/s", "ends", "commit", "created", "took", "id")
     for one in found:
         table.add_row(*_row(one, now.get(one.id)))
     out.print(table)
@@ -186,6 +186,7 @@ def _row(one: TrialSummary, now: TrialProgress | None) -> list[str]:
         status_text(one.status),
         f"{one.steps:,}",
         "" if now is None or now.speed is None else f"{now.speed.steps_per_second:,.0f}",
+        "" if now is None else end_text(one, now.speed).partition(",")[0],
         commit,
         created,
         took,
