@@ -46,3 +46,8 @@ class RecordedFailure(Answer):
     )
     attempts: int | None = Field(description="attempts up to and with this one", examples=[2])
     lost_steps: int = Field(description="steps of the attempt, which are made again", examples=[40_000])
+    recovered_at: Utc | None = Field(
+        default=None,
+        description="when a later attempt succeeded: the generation was recorded, or the gate went on; null: not yet, "
+        "or there was nothing to try again",
+    )
