@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -36,6 +36,19 @@ class ComparedTrial(Answer):
         examples=["main v12"],
     )
     champion_version_id: str | None = Field(description="that version's id; null before the first one")
+    champion_is: Literal["champion", "former", "newest"] | None = Field(
+        default=None,
+        description="what that version is: the holder of an alias now, its last holder that another version has "
+        "followed, or the newest of a trial that never had one",
+    )
+    shared_champion: str | None = Field(
+        default=None,
+        description="the champion of its project and game now, which may be of another trial",
+        examples=["main-23 v0"],
+    )
+    shared_champion_version_id: str | None = Field(default=None, description="that version's id")
+    shared_champion_trial_id: str | None = Field(default=None, description="that version's trial")
+    shared_champion_trial: str | None = Field(default=None, description="that trial's name", examples=["second-league"])
     forked_from_trial_id: str | None = Field(default=None, description="the trial it was forked from")
     rating_fit_id: str | None = Field(
         default=None, description="the fit of the ratings; those of different fits have different zeros"

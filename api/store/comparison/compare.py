@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
@@ -12,10 +12,11 @@ from sqlalchemy.orm import Session
 from api.schemas.compare import ChampionResults, ComparedTrial, Comparison, Difference
 from api.schemas.enums import MatchResult
 from api.schemas.metrics import Series
+from api.store.aliases.champion import read_champion
 from api.store.comparison.over_time import generation_clock, rated_line, rating_fit, rating_zero
 from api.store.generations.metrics import MetricFilter, metric_series
 from api.store.players.versions import present_version
-from api.store.tables import AliasEvent, Match, ModelVersion, Player, Project, Trial
+from api.store.tables import Alias, AliasEvent, Match, ModelVersion, Player, Project, Trial
 from api.store.trials.reads import get_trial
 from league.types import Role, Stream
 
@@ -45,6 +46,26 @@ def champion_of(session: Session, trial: Trial) -> ModelVersion | None:
     ).one_or_none()
     main = _main(session, trial)
     return held if held is not None or main is None else present_version(session, main.id)
+
+
+def _standing(session: Session, version: ModelVersion) -> Literal["champion", "former", "newest"]:
+    if session.scalar(select(Alias.name).where(Alias.version_id == version.id).limit(1)) is not None:
+        return "champion"
+    held = session.scalar(select(AliasEvent.id).where(AliasEvent.to_version_id == version.id).limit(1))
+    return "newest" if held is None else "former"
+
+
+def _shared_champion(session: Session, trial: Trial) -> dict[str, Any]:
+    """The version that the trial's gates have to beat: that of its project and game, whichever trial made it."""
+    now = read_champion(session, trial)
+    if now is None:
+        return {}
+    return {
+        "shared_champion": f"{now.player} v{now.number}",
+        "shared_champion_version_id": now.version_id,
+        "shared_champion_trial_id": now.trial_id,
+        "shared_champion_trial": now.trial,
+    }
 
 
 def differences(specs: Sequence[Mapping[str, Any]]) -> list[Difference]:
@@ -86,6 +107,8 @@ def _compared(session: Session, trial: Trial, champion: ModelVersion | None, whi
         steps=trial.steps,
         champion=None if champion is None or player is None else f"{player.name} v{champion.number}",
         champion_version_id=None if champion is None else champion.id,
+        champion_is=None if champion is None else _standing(session, champion),
+        **_shared_champion(session, trial),
         curves=[Series.model_validate(each) for each in series],
         forked_from_trial_id=trial.forked_from_trial_id,
         rating_fit_id=fit,

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import GateStatus, RatingMethod, TournamentStatus
-from api.schemas.overview import Champion, Gain, OpenGate, OpenTournament, TrialOverview
+from api.schemas.overview import ChampionElsewhere, EndedGate, Gain, OpenGate, OpenTournament, TrialOverview
+from api.store.aliases.champion import champion_alias, read_champion
 from api.store.ratings.reads import difference_variances, newest_fit
-from api.store.tables import Alias, Gate, ModelVersion, Player, Rating, Trial
+from api.store.tables import AliasEvent, Gate, ModelVersion, Player, Rating, Trial
 from api.store.tournaments.reads import TournamentFilter, list_tournaments
 from api.store.trials.failures import count_failures, list_failures
 from league.ratings.gain import compared_versions, rating_gain
 from league.types import Role
 
-CHAMPION = "champion"
-"""The alias of a trial whose file names no other."""
+MOST_MOVES = 10
 MOST = 3
 """Gates and tournaments that are shown."""
 HOUR = timedelta(hours=1)
@@ -30,8 +31,10 @@ def trial_overview(session: Session, trial: Trial, now: datetime) -> TrialOvervi
     """The answer; to be read in one snapshot, since a newer fit replaces the covariance of an older one."""
     failures = list_failures(session, trial.id, limit=1)
     return TrialOverview(
-        champion=_champion(session, trial),
+        champion=read_champion(session, trial),
+        champion_elsewhere=_elsewhere(session, trial),
         gain=_gain(session, trial),
+        last_gate=_last_gate(session, trial),
         gates=_gates(session, trial),
         tournaments=_tournaments(session, trial),
         problems_last_hour=count_failures(session, trial.id, now - HOUR),
@@ -39,19 +42,34 @@ def trial_overview(session: Session, trial: Trial, now: datetime) -> TrialOvervi
     )
 
 
-def _champion(session: Session, trial: Trial) -> Champion | None:
-    gate = trial.spec.get("league", {}).get("champion_gate") or {}
-    name = gate.get("alias", CHAMPION)
+def _elsewhere(session: Session, trial: Trial) -> list[ChampionElsewhere]:
+    """Moves that the trial's own events do not tell: each is an event of the trial that the new champion is of."""
     found = session.execute(
-        select(Alias.version_id, ModelVersion.trial_id, Alias.moved_at, Player.name, ModelVersion.number)
-        .join(ModelVersion, ModelVersion.id == Alias.version_id)
+        select(AliasEvent, ModelVersion.number, Player.name, Trial.id, Trial.name)
+        .join(ModelVersion, ModelVersion.id == AliasEvent.to_version_id)
         .join(Player, Player.id == ModelVersion.player_id)
-        .where(Alias.project_id == trial.project_id, Alias.game == trial.game, Alias.name == name)
-    ).one_or_none()
-    if found is None:
-        return None
-    version, trained_in, moved_at, player, number = found
-    return Champion(version_id=version, trial_id=trained_in, player=player, number=number, alias=name, since=moved_at)
+        .join(Trial, Trial.id == ModelVersion.trial_id)
+        .where(AliasEvent.project_id == trial.project_id, AliasEvent.game == trial.game)
+        .where(AliasEvent.name == champion_alias(trial), ModelVersion.trial_id != trial.id)
+        .where(AliasEvent.created_at >= trial.created_at)
+        .order_by(AliasEvent.revision.desc())
+        .limit(MOST_MOVES)
+    )
+    return [
+        ChampionElsewhere(
+            revision=move.revision,
+            alias=move.name,
+            at=move.created_at,
+            version_id=move.to_version_id,
+            player=player,
+            number=number,
+            trial_id=home,
+            trial=home_name,
+            gate_id=move.gate_id,
+            reason=move.reason,
+        )
+        for move, number, player, home, home_name in found
+    ]
 
 
 def _gain(session: Session, trial: Trial) -> Gain | None:
@@ -108,20 +126,11 @@ def _gates(session: Session, trial: Trial) -> list[OpenGate]:
     gates = session.scalars(
         select(Gate).where(Gate.trial_id == trial.id, Gate.status.in_(running)).order_by(Gate.id.desc()).limit(MOST)
     ).all()
-    versions = {each for gate in gates for each in (gate.candidate_version_id, gate.champion_version_id) if each}
-    named = {
-        version: f"{player} v{number}"
-        for version, player, number in session.execute(
-            select(ModelVersion.id, Player.name, ModelVersion.number)
-            .join(Player, Player.id == ModelVersion.player_id)
-            .where(ModelVersion.id.in_(versions))
-        )
-    }
+    named = _names(session, gates)
     return [
         OpenGate(
             id=gate.id,
-            candidate=named[gate.candidate_version_id],
-            champion=None if gate.champion_version_id is None else named[gate.champion_version_id],
+            **_sides(gate, named),
             status=gate.status,
             pairs=gate.pairs,
             max_pairs=gate.max_pairs,
@@ -131,6 +140,47 @@ def _gates(session: Session, trial: Trial) -> list[OpenGate]:
         )
         for gate in gates
     ]
+
+
+def _last_gate(session: Session, trial: Trial) -> EndedGate | None:
+    gate = session.scalars(
+        select(Gate)
+        .where(Gate.trial_id == trial.id, Gate.finished_at.is_not(None))
+        .order_by(Gate.finished_at.desc(), Gate.id.desc())
+        .limit(1)
+    ).one_or_none()
+    if gate is None:
+        return None
+    named = _names(session, [gate])
+    return EndedGate(
+        id=gate.id,
+        **_sides(gate, named),
+        status=gate.status,
+        reason=gate.status_reason,
+        at=gate.finished_at,
+    )
+
+
+def _sides(gate: Gate, named: dict[str, tuple[str, str, str]]) -> dict[str, Any]:
+    """Candidate and champion by name; the trial of a champion that is of another one."""
+    candidate, _, _ = named[gate.candidate_version_id]
+    if gate.champion_version_id is None:
+        return {"candidate": candidate, "champion": None, "champion_trial": None}
+    champion, trial_id, trial = named[gate.champion_version_id]
+    elsewhere = None if trial_id == gate.trial_id else trial
+    return {"candidate": candidate, "champion": champion, "champion_trial": elsewhere}
+
+
+def _names(session: Session, gates: Sequence[Gate]) -> dict[str, tuple[str, str, str]]:
+    """The versions of the gates, by id: name, id of the trial and its name."""
+    versions = {each for gate in gates for each in (gate.candidate_version_id, gate.champion_version_id) if each}
+    found = session.execute(
+        select(ModelVersion.id, Player.name, ModelVersion.number, Trial.id, Trial.name)
+        .join(Player, Player.id == ModelVersion.player_id)
+        .join(Trial, Trial.id == ModelVersion.trial_id)
+        .where(ModelVersion.id.in_(versions))
+    )
+    return {version: (f"{player} v{number}", home, name) for version, player, number, home, name in found}
 
 
 def _tournaments(session: Session, trial: Trial) -> list[OpenTournament]:

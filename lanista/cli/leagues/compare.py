@@ -16,7 +16,7 @@ from lanista.cli.terminal import errors, out, print_json, print_line, uncut_tabl
 from lanista.client import Client
 
 if TYPE_CHECKING:
-    from api.schemas.compare import Comparison, RatedPoint
+    from api.schemas.compare import ComparedTrial, Comparison, RatedPoint
 
 POLL_SECONDS = 0.5
 SHOWN = ("return_mean", "win_rate", "loss", "entropy")
@@ -87,7 +87,7 @@ def _show(result: Comparison) -> None:
     table = uncut_table("", *map(escape, labels))
     table.add_row("status", *(each.status for each in result.trials))
     table.add_row("steps", *(f"{each.steps:,}" for each in result.trials))
-    table.add_row("champion", *(escape(each.champion or "") for each in result.trials))
+    table.add_row("plays for it", *map(_representative, result.trials))
     if any(each.ratings for each in result.trials):
         table.add_row("rating (Elo)", *(_rating(each.ratings) for each in result.trials))
     names = dict.fromkeys(series.name for each in result.trials for series in each.curves)
@@ -102,6 +102,17 @@ def _show(result: Comparison) -> None:
         print_line(f"{escape(by_id[met.first])} against {escape(by_id[met.second])}: {score}")
     if not result.head_to_head:
         print_line("[dim]Their champions have not met in rating games; --play 200 lets them play.[/]")
+
+
+def _representative(trial: ComparedTrial) -> str:
+    """The trial's own version that is compared, and what it is: the champion of a project may be another trial's."""
+    if trial.champion is None:
+        return ""
+    standing = {"champion": "champion now", "former": "its last champion", "newest": "its newest version"}
+    text = f"{trial.champion} ({standing.get(trial.champion_is or '', 'its own')})"
+    if trial.shared_champion is not None and trial.shared_champion_trial_id != trial.id:
+        text += f"; champion: {trial.shared_champion} of {trial.shared_champion_trial}"
+    return escape(text)
 
 
 def _rating(points: list[RatedPoint]) -> str:

@@ -63,6 +63,20 @@ def test_a_failed_attempt_stays_in_the_history(api: Served, viewer: httpx.Client
     assert failures(viewer, trial, player_id=readable.league.players["rival"]) == []
 
 
+def test_a_failure_says_when_a_later_attempt_succeeded(
+    api: Served, viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    main, trial = readable.league.players["main"], readable.trial_id
+    attempt = {**LOST, "player": main, "name": "main"}
+    tell(api, trial, "generation_retried", {**attempt, "generation": 9})
+    tell(api, trial, "generation_retried", {**attempt, "generation": 2}, ago=timedelta(hours=1))
+    tell(api, trial, "gate_retried", {**LOST, "gate": readable.gate_id, "alias": "champion"}, ago=timedelta(hours=1))
+    gate, second, ninth = failures(viewer, trial)
+    assert gate["recovered_at"] > gate["at"] and second["recovered_at"] > second["at"]
+    assert ninth["recovered_at"] is None, "the generation has not been recorded"
+    assert overview(viewer, trial)["newest_problem"]["recovered_at"] == gate["recovered_at"]
+
+
 def test_the_history_has_pages(api: Served, viewer: httpx.Client, readable: ReadableLeague) -> None:
     for tries in range(3):
         tell(api, readable.trial_id, "weights_retried", {**LOST, "tries": tries + 1})
