@@ -52,6 +52,15 @@ EVENTS = """async () => {
   ];
 }"""
 
+MOVES = """async () => {
+  const { linkedPieces, namesOf, withMoves } = await import("/static/core/event_links.js");
+  const move = { alias: "champion", at: "2030-01-01T12:00:00Z", version_id: "V", player: "main-23", number: 0,
+    trial_id: "L", trial: "lagoon", reason: "it beat main-4" };
+  const events = [{ text: "later", created_at: "2030-01-01T12:01:00Z" }];
+  const shown = (event) => linkedPieces(event.text, namesOf(event)).map((each) => each.href ?? each);
+  return withMoves(events, [move]).map(shown).map((parts) => parts.filter((part) => part !== "champion is now "));
+}"""
+
 
 def test_names_in_events_are_links(page: Page) -> None:
     page.goto("/trials")
@@ -60,6 +69,10 @@ def test_names_in_events_are_links(page: Page) -> None:
         ["/players/P", " was frozen as ", "/players/S"],
         ["Tournament ", "/tournaments/C", ": ", "/players/S", " against main.2; domain"],
     ], "whole names only"
+    assert page.evaluate(MOVES) == [
+        ["later"],
+        ["/versions/V", " of ", "/trials/L", ": it beat main-4"],
+    ], "a champion of another trial is told of at its time, with its trial"
 
 
 def test_events_and_the_list_of_tournaments_name_by_links(page: Page, league: League, stack: LocalStack) -> None:
@@ -189,6 +202,16 @@ OPPONENTS = """async () => {
   const payoff = { players, wins, losses, draws: none, win_rate: rates, low: none, high: rates, min_games: 8 };
   return opponentsOf(payoff, "a").map(({ name, games }) => [name, games]);
 }"""
+GROUPS = """async () => {
+  const { groupedOpponents } = await import("/static/core/opponents.js");
+  const player = (name, role, rate) => ({ name, role, rate });
+  const fixed = [player("s1", "historical", 0.2), player("s2", "historical", 0.5), player("bot", "bot", 0.9)];
+  const names = ([key, rows]) => [key, rows.map((each) => each.name)];
+  const shown = (found) => Object.fromEntries(
+    Object.entries(groupedOpponents(found, ["main", "main_exploiter"], 8)).map(names));
+  const exploiter = (rate) => player("x", "main_exploiter", rate);
+  return [shown([exploiter(0.1), ...fixed]), shown([...fixed, exploiter(0.99)])];
+}"""
 
 
 def test_a_player_has_a_page_with_its_rating_versions_and_opponents(
@@ -196,6 +219,8 @@ def test_a_player_has_a_page_with_its_rating_versions_and_opponents(
 ) -> None:
     page.goto(f"/trials/{league.trial}")
     assert page.evaluate(OPPONENTS) == [["c", 10], ["b", 10]], "the worst first, and none with too few games"
+    strong, reset = page.evaluate(GROUPS)
+    assert strong == reset == {"learning": ["x"], "worst": ["s1", "s2"], "best": ["bot"]}, "a reset moves nobody"
     page.get_by_role("region", name="Players", exact=True).get_by_role("link", name="main", exact=True).click()
     expect(page.locator("h1")).to_contain_text("main")
     page.reload()

@@ -2,17 +2,17 @@
 import { strongestCycles } from "./payoff_order.js";
 import { h, s } from "../core/dom.js";
 import { percent, short, versionName, whole } from "../core/format.js";
-import { card, shares } from "../components/widgets.js";
+import { card, shares, versionSeenFrom } from "../components/widgets.js";
 
 const LEAST_MASS = 0.0005;
 const MOST_SHARES = 10;
 
-export function masses({ alphaRank, nash }) {
+export function masses({ trial, alphaRank, nash, strangers }) {
   return h(
     "div",
     { key: "masses" },
-    card("α-rank mass", alphaRank.fit ? [shares(ranked(alphaRank.items), "alpha-rank mass"), basis(alphaRank)] : missing()),
-    card("Nash mass", nash.fit ? [shares(mixture(nash), "Nash mass"), basis(nash)] : missing()),
+    card("α-rank mass", alphaRank.fit ? [rankShares(alphaRank), basis(alphaRank)] : missing()),
+    card("Nash mass", nash.fit ? [shares(mixture(nash, trial.id, strangers), "Nash mass"), basis(nash)] : missing()),
   );
 }
 
@@ -27,14 +27,27 @@ const named = (item) => [
   h("small", { class: "quiet" }, ` ${short(item.games)} games`),
 ];
 
+/** The mass may be on versions of other trials alone: then this trial has none, which is not the same as no data. */
+function rankShares({ items }) {
+  const rows = ranked(items);
+  if (rows.length) return shares(rows, "alpha-rank mass");
+  return h("p", { class: "quiet" }, "No version of this trial has mass: all of it is on versions of other trials of the project.");
+}
+
 const ranked = (items) =>
   items
     .filter((item) => item.value > LEAST_MASS)
     .slice(0, MOST_SHARES)
     .map((item) => ({ key: item.version_id, name: named(item), share: item.value }));
 
+/** Versions in the support that are not among the trial's own. */
+export const strangersIn = ({ fit, items }) => {
+  const own = new Set(items.map((item) => item.version_id));
+  return Object.keys(fit?.settings.mixture ?? {}).filter((id) => !own.has(id));
+};
+
 /** The Nash equilibrium: the mass of each version in its support. */
-export function mixture({ fit, items }) {
+export function mixture({ fit, items }, trial, strangers = new Map()) {
   const found = new Map(items.map((item) => [item.version_id, item]));
   return Object.entries(fit.settings.mixture ?? {})
     .filter(([, share]) => share > LEAST_MASS)
@@ -42,7 +55,11 @@ export function mixture({ fit, items }) {
     .slice(0, MOST_SHARES)
     .map(([id, share]) => ({
       key: id,
-      name: found.has(id) ? named(found.get(id)) : h("a", { href: `/versions/${id}` }, "in another trial"),
+      name: found.has(id)
+        ? named(found.get(id))
+        : strangers.has(id)
+          ? versionSeenFrom(trial, strangers.get(id))
+          : h("a", { href: `/versions/${id}` }, "in another trial"),
       share,
     }));
 }

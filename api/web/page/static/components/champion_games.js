@@ -33,6 +33,7 @@ export function champions(compared, held, context) {
           (row) => `${row.first.id} ${row.second.id}`,
         )
       : h("p", { class: "quiet" }, "Their champions have not met in rating games."),
+    h("p", { class: "quiet" }, "For each trial plays a version of its own, the one named in the table above."),
     held && underWay(held),
     hasScope("operator") && playForm(compared, held, context),
   ];

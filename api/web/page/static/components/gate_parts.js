@@ -1,7 +1,7 @@
 // What a candidate must pass beside the champion: the gate's panel and its probe.
 import { h } from "../core/dom.js";
 import { fixed, humanize, whole } from "../core/format.js";
-import { table } from "./widgets.js";
+import { ofTrial, table } from "./widgets.js";
 
 /** Whether the candidate is worse than the champion against each member of the gate's panel. */
 export function panelTable(members) {
@@ -33,5 +33,25 @@ export function probeFacts(gate) {
     rules.length ? rules.join(", ") : "only recorded",
     ". ",
     h("a", { href: `/trials/${gate.trial_id}/probes` }, gate.status === "running" ? "The gate waits for its probes" : "Probes"),
+  );
+}
+
+/** The gate that moved an alias, in the trial that it belongs to: that of the version that won it. */
+export function gateLink(move, trial, strangers) {
+  const winner = strangers.get(move.to_version_id);
+  if (!winner || winner.trial_id === trial.id) return h("a", { href: `?gate=${move.gate_id}` }, "gate");
+  return [h("a", { href: `/trials/${winner.trial_id}/promotions?gate=${move.gate_id}` }, "gate"), ofTrial(winner.trial_id, winner.trial)];
+}
+
+/** Whose evidence is shown, where it is not that of a gate of this trial. */
+export function gateNote(gate, trial, home) {
+  if (gate.missing) return h("p", { class: "warning", key: "whose", role: "status" }, `The gate cannot be shown: ${gate.missing}`);
+  if (gate.trial_id === trial.id) return null;
+  return h(
+    "p",
+    { class: "warning", key: "whose", role: "status" },
+    "The gate below is not of this trial but",
+    ofTrial(gate.trial_id, home),
+    ".",
   );
 }

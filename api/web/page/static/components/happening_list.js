@@ -1,6 +1,6 @@
 // What happens in a trial, newest first, in rows of equal height: a new event changes texts and moves nothing.
 import { h } from "../core/dom.js";
-import { messageAndTrace, moment } from "../core/format.js";
+import { messageAndTrace, moment, properMinus } from "../core/format.js";
 import { eventText } from "./widgets.js";
 
 /** Rows have no keys on purpose: the first row shows the newest event, whichever that is. */
@@ -13,7 +13,7 @@ export function happeningList(events, trial, players = []) {
 }
 
 function row(event, trial, players) {
-  const { message, trace } = messageAndTrace(event.text);
+  const { message, trace } = messageAndTrace(properMinus(event.text));
   return h(
     "li",
     { class: event.level, title: message },

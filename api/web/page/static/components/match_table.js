@@ -1,13 +1,17 @@
 // Recorded games as a table.
 import { h } from "../core/dom.js";
 import { versionName, humanize } from "../core/format.js";
-import { badge, table, time, versionLink } from "./widgets.js";
+import { badge, table, time, versionLink, versionSeenFrom } from "./widgets.js";
 
 const OTHER_WAY = { win: "loss", loss: "win", draw: "draw" };
 
-/** Recorded games. With `version` or `player` each row is from that side; `compared`: with a link to their head to head. */
-export function matchTable(matches, version = null, { compared = true, player = null } = {}) {
+/**
+ * Recorded games. With `version` or `player` each row is from that side; `compared`: with a link to their head to head;
+ * `strangers`, as `readStrangers` found them, are named with their trial where that is not `trial`.
+ */
+export function matchTable(matches, version = null, { compared = true, player = null, trial = null, strangers = new Map() } = {}) {
   const isOther = (match) => (version && match.version_id !== version) || (player && match.player_id !== player);
+  const linked = (id, name) => (strangers.has(id) ? versionSeenFrom(trial, { ...strangers.get(id), name }) : versionLink(id, name));
   const seen = matches.map((match) => (isOther(match) ? turned(match) : match));
   return table(
     "Recorded games",
@@ -19,9 +23,9 @@ export function matchTable(matches, version = null, { compared = true, player = 
           match.moves_pruned_at && h("span", { class: "quiet" }, " moves pruned"),
         ],
       ],
-      ["Player", (match) => versionLink(match.version_id, versionName(match.player, match.version_number))],
+      ["Player", (match) => linked(match.version_id, versionName(match.player, match.version_number))],
       ["Result", (match) => badge(match.result)],
-      ["Opponent", (match) => versionLink(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
+      ["Opponent", (match) => linked(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
       ...(compared ? [["Head to head", headToHead]] : []),
       ["Moves", (match) => match.plies, "number"],
       ["For", (match) => humanize(match.stream)],
@@ -30,6 +34,15 @@ export function matchTable(matches, version = null, { compared = true, player = 
     seen,
     (match) => match.id,
   );
+}
+
+/** Versions of these games whose players are not among those of the trial. */
+export function strangersAmong(matches, players) {
+  const own = new Set(players.map((player) => player.id));
+  return matches.flatMap((match) => [
+    ...(own.has(match.player_id) ? [] : [match.version_id]),
+    ...(own.has(match.opponent_id) ? [] : [match.opponent_version_id]),
+  ]);
 }
 
 const headToHead = (match) => h("a", { href: `/versions/${match.version_id}/against/${match.opponent_version_id}` }, "compare");

@@ -1,10 +1,12 @@
 // Whether a trial goes well, in one row: champion, gain, gate, tournament, time left, problems.
 import { h } from "../core/dom.js";
+import { recoveredText } from "./failure_list.js";
+import { endText } from "../core/trial_end.js";
 import {
-  about,
   duration,
   fixed,
   messageAndTrace,
+  properMinus,
   short,
   signed,
   since,
@@ -13,9 +15,9 @@ import {
   versionName,
   whole,
 } from "../core/format.js";
-import { bar, term, versionLink } from "./widgets.js";
+import { bar, ofTrial, term, versionLink } from "./widgets.js";
 
-export function nowRow({ trial, overview }, speed) {
+export function nowRow({ trial, overview, troubles = [] }, speed) {
   const root = `/trials/${trial.id}`;
   return h(
     "ul",
@@ -23,10 +25,10 @@ export function nowRow({ trial, overview }, speed) {
     [
       championTile(overview.champion, trial),
       gainTile(overview.gain),
-      gateTile(overview.gates, root),
+      gateTile(overview.gates, overview.last_gate, root),
       tournamentTile(overview.tournaments, trial),
       endTile(trial, speed),
-      problemsTile(overview, root),
+      problemsTile(overview, troubles, root),
     ].map(titled),
   );
 }
@@ -44,8 +46,11 @@ const tile = (key, title, value, more, tone) =>
 function championTile(champion, trial) {
   if (!champion) return tile("champion", "Champion", "none yet", "The first candidate that passes its gate becomes champion.");
   const name = versionName(champion.player, champion.number);
-  const elsewhere = champion.trial_id === trial.id ? "" : "of another trial, ";
-  return tile("champion", "Champion", versionLink(champion.version_id, name), `${elsewhere}for ${since(champion.since)}`);
+  const elsewhere = champion.trial_id === trial.id ? null : [ofTrial(champion.trial_id, champion.trial, "of "), ", "];
+  return tile("champion", "Champion", versionLink(champion.version_id, name), [
+    elsewhere,
+    h("span", { class: "whole" }, `for ${since(champion.since)}`),
+  ]);
 }
 
 function gainTile(gain) {
@@ -65,9 +70,32 @@ function gainTile(gain) {
   );
 }
 
-function gateTile(gates, root) {
+/** The champion of a gate, with its trial where that is another one. */
+const championOf = ({ champion, champion_trial: trial }) =>
+  champion ? `${versionLabel(champion)}${trial ? ` of ${trial}` : ""}` : "nobody";
+
+const ENDED = {
+  passed: "passed and became champion",
+  failed: "was refused",
+  exhausted: "was not shown to be stronger in the games allowed",
+  invalid: "was stopped without a verdict",
+  superseded: "gave way to a newer candidate",
+};
+
+/** How the gate that ended last ended, and why. */
+function lastGate(last, root) {
+  if (!last) return h("a", { href: `${root}/promotions` }, "Promotions");
+  const against = last.champion ? ` against ${championOf(last)}` : "";
+  const why = last.reason ? `: ${properMinus(last.reason)}` : "";
+  return [
+    h("a", { href: `${root}/promotions?gate=${last.id}` }, `${versionLabel(last.candidate)}${against}`),
+    ` ${ENDED[last.status] ?? last.status}${last.at ? ` ${since(last.at)} ago` : ""}${why}`,
+  ];
+}
+
+function gateTile(gates, last, root) {
   const [gate] = gates;
-  if (!gate) return tile("gate", "Gate", "none under way", h("a", { href: `${root}/promotions` }, "Promotions"));
+  if (!gate) return tile("gate", "Gate", "none under way", lastGate(last, root));
   const place = (gate.llr - gate.lower_bound) / (gate.upper_bound - gate.lower_bound);
   const share = Math.round(100 * Math.min(1, Math.max(0, place)));
   const bounds = `${fixed(gate.lower_bound)} (rejected) and ${fixed(gate.upper_bound)} (promoted)`;
@@ -76,15 +104,7 @@ function gateTile(gates, root) {
     "li",
     { key: "gate" },
     h("h2", {}, term("Gate")),
-    h(
-      "strong",
-      {},
-      h(
-        "a",
-        { href: `${root}/promotions?gate=${gate.id}` },
-        `${versionLabel(gate.candidate)} against ${versionLabel(gate.champion ?? "nobody")}`,
-      ),
-    ),
+    h("strong", {}, h("a", { href: `${root}/promotions?gate=${gate.id}` }, `${versionLabel(gate.candidate)} against ${championOf(gate)}`)),
     h("div", { class: "bounds", role: "img", "aria-label": label, title: label }, h("span", { style: `left:${share}%` })),
     h("small", {}, `LLR ${fixed(gate.llr)} of ${fixed(gate.lower_bound)} … ${fixed(gate.upper_bound)}, ${whole(gate.pairs)} pairs`),
     gates.length > 1 ? h("small", {}, `${gates.length - 1} more wait`) : null,
@@ -107,17 +127,17 @@ function tournamentTile(tournaments, trial) {
 
 function endTile(trial, speed) {
   if (trial.finished_at) return tile("end", "Ended", `${since(trial.finished_at)} ago`, `the trial is ${trial.status}`);
-  if (trial.status !== "running") return tile("end", "Ends", "–", `the trial is ${trial.status}`);
   const made = speed ? `${speedText(speed)} over the last ${duration(speed.measured_seconds)}` : "";
-  if (!trial.budget_steps) return tile("end", "Ends", "no budget of steps", made);
-  if (!speed?.seconds_left) return tile("end", "Ends", speed ? "not at this speed" : "not known yet", made, speed ? "bad" : null);
-  return tile("end", "Ends", `in about ${about(speed.seconds_left)}`, made);
+  const { value, more, bad } = endText(trial, speed);
+  return tile("end", "Ends", value, [more, made].filter(Boolean).join(" · "), bad ? "bad" : null);
 }
 
-function problemsTile({ problems_last_hour: count, newest_problem: newest }, root) {
-  const last = newest ? `The last one ${since(newest.at)} ago` : "none so far";
+function problemsTile({ problems_last_hour: count, newest_problem: newest }, troubles, root) {
+  const good = newest?.recovered_at ? `. ${recoveredText(newest)}` : "";
+  const last = newest ? `The last one ${since(newest.at)} ago${good}` : "none so far";
   const value = h("a", { href: `${root}/problems` }, count ? `${whole(count)} in the last hour` : "none in the last hour");
-  return tile("problems", "Problems", value, last, count ? "bad" : "good");
+  const isOver = Boolean(count) && !troubles.length;
+  return tile("problems", "Problems", value, last, count ? (isOver ? null : "bad") : "good");
 }
 
 /** What keeps a trial from going on, in words, or that nothing does. Both take the same place, so that nothing below moves. */

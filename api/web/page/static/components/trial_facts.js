@@ -1,6 +1,7 @@
 // Facts about a trial: its generations under way, outcome, budget and details.
 import { h } from "../core/dom.js";
 import { about, duration, fixed, humanize, percent, short, since, speedText, versionName, whole } from "../core/format.js";
+import { endText, secondsUsed } from "../core/trial_end.js";
 import { bar, facts, time, versionLink } from "./widgets.js";
 
 export const OVER = ["stopped", "completed", "failed"];
@@ -78,17 +79,31 @@ function generation(player, now) {
   );
 }
 
+const timeShare = (trial) => Math.min(1, secondsUsed(trial) / trial.budget_seconds);
+
+function endSentence(trial, speed) {
+  const { value, more } = endText(trial, speed);
+  return more ? `${value}: ${more}` : value;
+}
+
 export function budget({ trial }, speed) {
   const limits = trial.spec.budget ?? {};
   const left = limits.steps ? Math.max(0, limits.steps - trial.steps) : null;
   const pace = speed?.seconds_left ? `, about ${about(speed.seconds_left)} at this speed` : "";
   return [
     limits.steps ? bar(trial.steps, limits.steps, "Step budget used") : null,
+    limits.wall_clock ? bar(secondsUsed(trial), trial.budget_seconds, "Time limit used") : null,
     facts([
       ["Steps", `${whole(trial.steps)}${limits.steps ? ` of ${whole(limits.steps)} (${percent(trial.steps / limits.steps)})` : ""}`],
       ["Left", left === null ? null : `${whole(left)} steps${pace}`],
       ["Speed", speed ? `${speedText(speed)} over the last ${duration(speed.measured_seconds)}` : null],
-      ["Time limit", limits.wall_clock ?? null],
+      [
+        "Time limit",
+        limits.wall_clock
+          ? `${duration(secondsUsed(trial))} of ${duration(trial.budget_seconds)} used, without pauses (${percent(timeShare(trial))})`
+          : null,
+      ],
+      ["Ends", trial.finished_at ? null : endSentence(trial, speed)],
       ["Target", limits.until ? `${percent(limits.until.win_rate)} against ${limits.until.opponent}` : null],
       ["Started", trial.started_at ? [time(trial.started_at), trial.finished_at ? "" : ` (${since(trial.started_at)} ago)`] : null],
       ["Ended", trial.finished_at ? time(trial.finished_at) : null],

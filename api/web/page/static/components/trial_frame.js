@@ -70,6 +70,14 @@ export function trialFrame(trial, context, ...content) {
   ];
 }
 
+/** Whether a trial is in trouble, as a sign before its name; nothing is known of those that have not been asked. */
+export function healthSign(trial, now) {
+  const [trouble] = trial.status === "failed" ? [trial.status_reason ?? "failed"] : (now?.troubles ?? []);
+  if (trouble) return h("span", { class: "sign bad", role: "img", "aria-label": "In trouble", title: trouble }, "⚠ ");
+  if (trial.status !== "running" || !now) return null;
+  return h("span", { class: "sign good", role: "img", "aria-label": "No trouble", title: "Nothing is in trouble now" }, "✓ ");
+}
+
 /** Tags of a trial; each leads to the trials that have it. */
 export const tagList = (tags = []) =>
   tags.map((tag) => h("a", { class: "tag", href: `/trials?tag=${encodeURIComponent(tag)}`, title: `Trials tagged ${tag}` }, tag));

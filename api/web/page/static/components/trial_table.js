@@ -1,8 +1,9 @@
 // The table of trials: sorted by the server, with boxes to select several.
 import { h } from "../core/dom.js";
-import { gameName, percent, short } from "../core/format.js";
+import { gameName, percent, short, speedText } from "../core/format.js";
 import { badge, time } from "./widgets.js";
-import { tagList } from "./trial_frame.js";
+import { budgetUsed, endText } from "../core/trial_end.js";
+import { healthSign, tagList } from "./trial_frame.js";
 
 const COLUMNS = [
   ["Name", "name"],
@@ -11,6 +12,8 @@ const COLUMNS = [
   ["Status", "status"],
   ["Steps", "steps", "number"],
   ["Progress", null, "number"],
+  ["Speed", null, "number"],
+  ["Ends", null],
   ["Created", "created"],
 ];
 const FALLS_FIRST = ["steps", "created"]; // the most and the newest are asked for first
@@ -22,7 +25,7 @@ export function nextSort(now, column) {
   return now === first ? second : first;
 }
 
-export function trialTable(trials, { sort, setSort, selected, toggle, toggleAll }) {
+export function trialTable(trials, { sort, setSort, selected, toggle, toggleAll, nowOf }) {
   const all = trials.length > 0 && trials.every((trial) => selected.has(trial.id));
   return h(
     "div",
@@ -53,7 +56,7 @@ export function trialTable(trials, { sort, setSort, selected, toggle, toggleAll 
       h(
         "tbody",
         {},
-        trials.map((trial) => row(trial, selected.has(trial.id), toggle)),
+        trials.map((trial) => row(trial, selected.has(trial.id), toggle, nowOf(trial))),
       ),
     ),
   );
@@ -70,7 +73,9 @@ function heading([name, column, kind], sort, setSort) {
   );
 }
 
-function row(trial, isSelected, toggle) {
+function row(trial, isSelected, toggle, now) {
+  const used = budgetUsed(trial);
+  const ends = endText(trial, now?.speed);
   return h(
     "tr",
     { key: trial.id, class: isSelected ? "selected" : null },
@@ -84,12 +89,14 @@ function row(trial, isSelected, toggle) {
         onchange: (event) => toggle(trial.id, event.target.checked),
       }),
     ),
-    h("td", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", tagList(trial.tags)),
+    h("td", {}, healthSign(trial, now), h("a", { href: `/trials/${trial.id}` }, trial.name), " ", tagList(trial.tags)),
     h("td", {}, trial.project),
     h("td", {}, gameName(trial.game)),
     h("td", {}, badge(trial.status), trial.archived_at ? " archived" : ""),
     h("td", { class: "number" }, short(trial.steps)),
-    h("td", { class: "number" }, trial.budget_steps ? percent(Math.min(1, trial.steps / trial.budget_steps)) : "–"),
+    h("td", { class: "number" }, used === null ? "–" : percent(used)),
+    h("td", { class: "number" }, trial.status === "running" && now?.speed ? speedText(now.speed) : "–"),
+    h("td", { title: ends.more }, trial.status === "running" ? [ends.value, " ", h("small", { class: "quiet" }, ends.more)] : "–"),
     h("td", {}, time(trial.created_at)),
   );
 }

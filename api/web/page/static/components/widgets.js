@@ -2,7 +2,7 @@
 import { h, s } from "../core/dom.js";
 import { linkedPieces, namesOf } from "../core/event_links.js";
 import { meaningOf } from "../core/glossary.js";
-import { day, percent, short, humanize } from "../core/format.js";
+import { day, percent, short, humanize, properMinus } from "../core/format.js";
 
 export const badge = (status) => h("span", { class: "badge", "data-status": status }, humanize(status));
 
@@ -104,7 +104,7 @@ export function table(caption, columns, rows, keyOf) {
 
 /** The sentence of an event, each name in it a link; `players` are those of its trial. */
 export const eventText = (text, event, players) =>
-  linkedPieces(text, namesOf(event, players)).map((piece) =>
+  linkedPieces(properMinus(text), namesOf(event, players)).map((piece) =>
     typeof piece === "string" ? piece : h("a", { href: piece.href }, piece.name),
   );
 
@@ -155,4 +155,11 @@ export const pick = (label, name, options, value, onchange) =>
   );
 
 export const versionLink = (id, text) => h("a", { href: `/versions/${id}` }, text);
+/** "of lagoon", with a link: for a player of another trial than the one on display, where the same names are common. */
+export const ofTrial = (id, name, prefix = " of ") => [prefix, h("a", { href: `/trials/${id}` }, name ?? "another trial")];
+/** A version that `readStrangers` found, as seen from a trial: its name, and where it is of another trial that one's. */
+export const versionSeenFrom = (trial, { id, name, trial_id: home, trial: homeName }) => [
+  versionLink(id, name),
+  home === trial ? "" : ofTrial(home, homeName),
+];
 export const steps = (value) => h("span", { title: String(value) }, short(value));

@@ -1,4 +1,5 @@
 // Finds the names in the sentence of an event, with the pages that they lead to. Pure functions.
+import { versionName } from "./format.js";
 
 /** [field of the name, field of the id, page]: what payloads call what they name. */
 const NAMED = [
@@ -26,6 +27,7 @@ export function namesOf({ type = "", payload = {}, trial_id: trial }, players = 
   const found = [
     ...players.map((player) => [player.name, of("players", player.id)]),
     ...NAMED.map(([name, id, page]) => [payload[name], of(page, payload[id])]),
+    [payload.of_trial, of("trials", payload.of_trial_id)],
     own && [payload.name, of(own[2], payload[own[1]])],
     ...namesOfTrials(type, payload, of("trials", trial)),
     [payload.alias && `Gate for ${payload.alias}`, trial && payload.gate_id && `/trials/${trial}/promotions?gate=${payload.gate_id}`],
@@ -33,6 +35,20 @@ export function namesOf({ type = "", payload = {}, trial_id: trial }, players = 
   ];
   return new Map(found.filter((pair) => pair?.[0] && pair[1]));
 }
+
+/** Events with the moves of the shared champion that are events of other trials, newest first. */
+export function withMoves(events, moves = []) {
+  const told = moves.map((move) => ({
+    type: "alias.moved",
+    level: "info",
+    created_at: move.at,
+    text: `${move.alias} is now ${moveName(move)} of ${move.trial}: ${move.reason}`,
+    payload: { of_trial_id: move.trial_id, of_trial: move.trial, to_version: moveName(move), to_version_id: move.version_id },
+  }));
+  return told.length ? [...events, ...told].sort((one, other) => new Date(other.created_at) - new Date(one.created_at)) : events;
+}
+
+const moveName = ({ player, number }) => versionName(player, number);
 
 function namesOfTrials(type, { name, trial_name: judged, forked }, here) {
   return [

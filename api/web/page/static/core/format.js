@@ -9,6 +9,8 @@ const DAY = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", ye
 export const whole = (value) => (value === null || value === undefined ? "–" : WHOLE.format(value));
 export const short = (value) => (value === null || value === undefined ? "–" : SHORT.format(value));
 export const fixed = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−"));
+/** Numbers in a sentence with the minus sign that all other numbers of the page have. */
+export const properMinus = (text) => text.replace(/(?<![\w.-])-(?=\d)/g, "−");
 export const percent = (value, digits = 0) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`);
 export const signed = (value, digits = 0) =>
   value === null || value === undefined ? "–" : `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}`;
@@ -17,6 +19,9 @@ export const day = (text) => (text ? DAY.format(new Date(text)) : "–");
 /** The time of today, and of another day its date as well: a page stays open for days. */
 export const moment = (text) =>
   new Date(text).toDateString() === new Date().toDateString() ? clock(text) : `${DATE.format(new Date(text))}, ${clock(text).slice(0, 5)}`;
+/** A time to the minute, with its date unless that is today's. */
+export const clockTime = (when, now = Date.now()) =>
+  `${when.toDateString() === new Date(now).toDateString() ? "" : `${DATE.format(when)}, `}${CLOCK.format(when).slice(0, 5)}`;
 export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function duration(seconds) {

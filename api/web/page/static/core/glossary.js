@@ -37,7 +37,7 @@ const MEANINGS = {
   Reproducible: "Whether training the same generation again gives the same weights.",
   Role: "What a player is for: a main player gets strong, exploiters find weaknesses, historical players are frozen, bots are scripted.",
   Snapshots: "Frozen copies of players, kept as opponents.",
-  Champion: "The version that the champion gate last promoted.",
+  Champion: "The version that a champion gate last promoted; all trials of one game in a project share it, so it may be of another trial.",
   Gates: "Tests of a candidate against the champion: promoted only if it is stronger by more than chance.",
   Lineage: "Which version was trained from which.",
   Ancestors: "The versions that this one was trained from.",
@@ -85,8 +85,10 @@ const MEANINGS = {
   Evidence: "The games and the test on which the gate's verdict rests.",
   Pairs: "Two games from the same opening, with the seats swapped.",
   "Pairs by score": "How many pairs the candidate lost, halved or won: 0, ¼, ½, ¾ and 1 of the points.",
-  Bounds: "At the lower bound the candidate is refused, at the upper one promoted.",
-  "Error rates": "α: how often a candidate that is no better is promoted; β: how often a better one is refused.",
+  Bounds: "At the lower bound the candidate is refused, at the upper one promoted. They follow from the error rates, so they move with α.",
+  "Error rates":
+    "α: how often a candidate that is no better is promoted; β: how often a better one is refused. " +
+    "Each further candidate against one champion gets a smaller α, so that all together err no more often than the file says.",
   "Log-likelihood ratio": "The evidence for stronger against not stronger, after each batch of games; a bound ends the test.",
   Winner: "The first in the standings, or who won the pairing or game.",
   Entrant: "A version that takes part.",

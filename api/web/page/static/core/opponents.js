@@ -1,6 +1,6 @@
-// A player's row of the payoff, the worst opponents first. A pure function.
+// A player's row of the payoff, the worst opponents first. Pure functions.
 
-/** Opponents with at least `min_games` games: {id, name, rate, low, high, games}. */
+/** Opponents with at least `min_games` games: {id, name, role, rate, low, high, games}. */
 export function opponentsOf(payoff, id) {
   const row = payoff.players.findIndex((player) => player.id === id);
   if (row < 0) return [];
@@ -8,11 +8,34 @@ export function opponentsOf(payoff, id) {
     .map((player, column) => ({
       id: player.id,
       name: player.name,
+      role: player.role,
       rate: payoff.win_rate[row][column],
       low: payoff.low[row][column],
       high: payoff.high[row][column],
-      games: payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column],
+      games: gamesBetween(payoff, row, column),
     }))
     .filter((each) => each.id !== id && each.rate !== null && each.games >= payoff.min_games && each.high - each.low < 0.999)
     .sort((one, other) => one.rate - other.rate);
+}
+
+const gamesBetween = (payoff, row, column) => payoff.wins[row][column] + payoff.draws[row][column] + payoff.losses[row][column];
+
+/** How many games of this payoff a player has played against each other one, by id. */
+export function gamesOf(payoff, id) {
+  const row = payoff.players.findIndex((player) => player.id === id);
+  return new Map(row < 0 ? [] : payoff.players.map((player, column) => [player.id, gamesBetween(payoff, row, column)]));
+}
+
+/**
+ * Opponents in tables that stay as they are: learning players change, and may be reset, so that their place among the worst
+ * would come and go; they are on their own. Of the others the worst and the best, none in both.
+ */
+export function groupedOpponents(opponents, learns, most) {
+  const learning = opponents.filter((each) => learns.includes(each.role));
+  const fixed = opponents.filter((each) => !learns.includes(each.role));
+  return {
+    learning: learning.toSorted((one, other) => one.name.localeCompare(other.name)),
+    worst: fixed.slice(0, Math.min(most, Math.ceil(fixed.length / 2))),
+    best: [...fixed].reverse().slice(0, Math.min(most, Math.floor(fixed.length / 2))),
+  };
 }

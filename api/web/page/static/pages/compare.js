@@ -5,13 +5,21 @@ import { h } from "../core/dom.js";
 import { duration, humanize, short, versionLabel } from "../core/format.js";
 import { champions } from "../components/champion_games.js";
 import { comparisonCsv, metricNames, metricTraces, ratingTraces, zeroOf } from "../components/comparison.js";
-import { badge, card, empty, pick, table, versionLink } from "../components/widgets.js";
+import { badge, card, empty, ofTrial, pick, table, versionLink } from "../components/widgets.js";
 import { shortValue } from "./sweep.js";
 
 const MOST = 50;
 export const enter = prefetchCharts;
 export const title = () => "Compare trials";
-const SHOWN = ["tournament.finished", "ratings.fitted", "trial.status", "trial.changed", "pairing.played", "generation.recorded"];
+const SHOWN = [
+  "alias.moved",
+  "tournament.finished",
+  "ratings.fitted",
+  "trial.status",
+  "trial.changed",
+  "pairing.played",
+  "generation.recorded",
+];
 export const onEvent = (event, { query }) => SHOWN.includes(event.type) && concerns(event, query);
 
 export async function load({ query }) {
@@ -161,7 +169,7 @@ function trialTable(trials, context) {
       ["Steps", (trial) => short(trial.steps), "number"],
       ["Time", (trial) => (trial.seconds.length ? duration(trial.seconds.at(-1)) : "–"), "number"],
       ["Newest rating (Elo)", (trial) => ratingText(trial.ratings.at(-1)), "number"],
-      ["Champion", (trial) => (trial.champion_version_id ? versionLink(trial.champion_version_id, versionLabel(trial.champion)) : "–")],
+      ["Plays for it", playsForIt],
       [
         "",
         (trial) =>
@@ -191,6 +199,26 @@ const forkOf = (trial, label) =>
         h("a", { href: `/trials/${trial.forked_from_trial_id}` }, label.get(trial.forked_from_trial_id) ?? "another trial"),
       )
     : null;
+const STANDING = { champion: "the champion now", former: "its last champion", newest: "its newest version; it never had a champion" };
+
+/** The version of the trial that is compared, what it is, and the champion that trials of a project share where that is another one. */
+function playsForIt(trial) {
+  if (!trial.champion_version_id) return "–";
+  const { shared_champion: shared, shared_champion_version_id: id, shared_champion_trial_id: home } = trial;
+  return [
+    versionLink(trial.champion_version_id, versionLabel(trial.champion)),
+    h("small", { class: "quiet" }, ` ${STANDING[trial.champion_is] ?? ""}`),
+    shared && home !== trial.id
+      ? h(
+          "small",
+          { class: "quiet" },
+          "; the champion that its gates must beat is ",
+          versionLink(id, versionLabel(shared)),
+          ofTrial(home, trial.shared_champion_trial),
+        )
+      : null,
+  ];
+}
 const ratingText = (point) =>
   !point ? "–" : `${Math.round(point.value)}${point.high === null ? "" : ` ± ${Math.round(point.high - point.value)}`}`;
 

@@ -2,7 +2,8 @@
 import { get } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { percent, versionName, whole } from "../core/format.js";
-import { card, empty, table, versionLink } from "../components/widgets.js";
+import { trialName } from "../core/strangers.js";
+import { card, empty, ofTrial, table, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 
 export const title = ({ one, other }) => `${nameOf(one)} against ${nameOf(other)}`;
@@ -26,7 +27,16 @@ export async function load({ parameters: { version, opponent }, state }) {
     }),
   ]);
   const isTheirs = (match) => [match.version_id, match.opponent_version_id].includes(other.id);
-  return { one, other, trial, results, games: games.items.filter(isTheirs), names: await readNames(between, results.openings, state) };
+  const elsewhere = other.trial_id === one.trial_id ? null : await trialName(other.trial_id);
+  return {
+    one,
+    other,
+    trial,
+    elsewhere,
+    results,
+    games: games.items.filter(isTheirs),
+    names: await readNames(between, results.openings, state),
+  };
 }
 
 /** What people call the moves of each opening; those that are not known yet are asked for, and numbers do where nobody answers. */
@@ -39,7 +49,7 @@ async function readNames(path, openings, state) {
   return state.names;
 }
 
-export function view({ one, other, trial, results, games, names }) {
+export function view({ one, other, trial, elsewhere, results, games, names }) {
   const { total, seats, openings } = results;
   return [
     h(
@@ -57,7 +67,14 @@ export function view({ one, other, trial, results, games, names }) {
           " / ",
           h("a", { href: `/players/${one.player_id}` }, one.player),
         ),
-        h("h1", {}, versionLink(one.id, nameOf(one)), " against ", versionLink(other.id, nameOf(other))),
+        h(
+          "h1",
+          {},
+          versionLink(one.id, nameOf(one)),
+          " against ",
+          versionLink(other.id, nameOf(other)),
+          other.trial_id === one.trial_id ? "" : ofTrial(other.trial_id, elsewhere),
+        ),
         h("p", { class: "leads" }, verdict(total)),
       ),
       h("a", { class: "button plain", href: `/versions/${other.id}/against/${one.id}` }, "Swap sides"),

@@ -2,9 +2,10 @@
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { empty, pick } from "../components/widgets.js";
-import { matchTable } from "../components/match_table.js";
+import { matchTable, strangersAmong } from "../components/match_table.js";
 import { peopleGames } from "../components/people_games.js";
 import { recordedGames } from "../components/recorded_games.js";
+import { readStrangers } from "../core/strangers.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const RECORDED = 20;
@@ -31,10 +32,11 @@ export async function load({ parameters, query }) {
     get(`${root}/people-games`, { limit: RECORDED, cursor: query.people_before }),
     get(`${root}/people-games/counts`),
   ]);
-  return { trial, players, page, recorded, people: { ...people, ...counts } };
+  const strangers = await readStrangers(strangersAmong(page.items, players));
+  return { trial, players, page, strangers, recorded, people: { ...people, ...counts } };
 }
 
-export function view({ trial, players, page, recorded, people }, context) {
+export function view({ trial, players, page, strangers, recorded, people }, context) {
   const { query } = context;
   const names = [["", "any player"], ...players.map((player) => [player.id, player.name])];
   return trialFrame(
@@ -65,7 +67,7 @@ export function view({ trial, players, page, recorded, people }, context) {
       ? h(
           "section",
           { class: "card", key: "list", "aria-label": "Games" },
-          matchTable(page.items),
+          matchTable(page.items, null, { trial: trial.id, strangers }),
           h(
             "div",
             { class: "row" },

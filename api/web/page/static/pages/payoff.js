@@ -6,7 +6,8 @@ import { colourKey, heatMap } from "../charts/heat_map.js";
 import { byLikeness, byRating, indices } from "../charts/payoff_order.js";
 import { empty, pick, table } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
-import { cycles, masses } from "../charts/payoff_cards.js";
+import { cycles, masses, strangersIn } from "../charts/payoff_cards.js";
+import { readStrangers } from "../core/strangers.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const ORDERS = [
@@ -39,9 +40,10 @@ export async function load(context) {
     row && column ? get(`${root}/matches`, { player_id: row, opponent_id: column, limit: 25 }) : null,
     get(`${root}/payoff/lineups`, { limit: 50 }),
   ]);
+  const strangers = await readStrangers(strangersIn(nash));
   const kept = context.state.payoff; // the same object while nothing changed, so results are reused
   if (!kept || kept.revision !== payoff.revision || kept.stream !== payoff.stream) context.state.payoff = payoff;
-  return { trial, payoff: context.state.payoff, ratings, alphaRank, nash, games, lineups: lineups.items };
+  return { trial, payoff: context.state.payoff, ratings, alphaRank, nash, strangers, games, lineups: lineups.items };
 }
 
 export function view(data, context) {

@@ -4,9 +4,11 @@ import { prefetchCharts } from "../charts/line_charts.js";
 import { ratingChart } from "../charts/rating_chart.js";
 import { h } from "../core/dom.js";
 import { fixed, humanize, newestVersion, percent, versionName, whole } from "../core/format.js";
-import { opponentsOf } from "../core/opponents.js";
+import { gamesOf, groupedOpponents, opponentsOf } from "../core/opponents.js";
 import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
-import { matchTable } from "../components/match_table.js";
+import { LEARNS } from "../components/trial_facts.js";
+import { readStrangers } from "../core/strangers.js";
+import { matchTable, strangersAmong } from "../components/match_table.js";
 import { chartView, viewControls } from "../components/chart_view.js";
 
 const MOST_VERSIONS = 100;
@@ -20,13 +22,14 @@ export async function load(context) {
   const player = await get(`/players/${context.parameters.player}`);
   context.state.trial = player.trial_id;
   const root = `/trials/${player.trial_id}`;
-  const [trial, players, ratings, anchor, versions, payoff, games, resets, promotions] = await Promise.all([
+  const [trial, players, ratings, anchor, versions, payoff, ratingPayoff, games, resets, promotions] = await Promise.all([
     get(root),
     getAll(`${root}/players`),
     getAll(`${root}/ratings`, {}, { maximum: MOST_RATINGS }),
     get(`${root}/ratings`, { limit: 1 }).then(({ fit }) => (fit?.anchor_version_id ? get(`/versions/${fit.anchor_version_id}`) : null)),
     get(`${root}/versions`, { player_id: player.id, limit: MOST_VERSIONS }),
     get(`${root}/payoff`),
+    get(`${root}/payoff`, { stream: "rating" }),
     get(`${root}/matches`, { player_id: player.id, limit: 25 }),
     get(`${root}/decisions`, { limit: 200, kind: "reset", player_id: player.parent_id ?? player.id }),
     get(`${root}/decisions`, { limit: 200, kind: "promotion" }),
@@ -34,11 +37,13 @@ export async function load(context) {
   return {
     player,
     trial,
+    strangers: await readStrangers(strangersAmong(games.items, players)),
     players,
     ratings,
     anchor,
     versions: versions.items,
     payoff,
+    ratingPayoff,
     games: games.items,
     marks: [...resets.items, ...promotions.items],
   };
@@ -89,7 +94,7 @@ export function view(data, context) {
         "Games",
         games.length
           ? [
-              matchTable(games, null, { player: player.id }),
+              matchTable(games, null, { player: player.id, trial: trial.id, strangers: data.strangers }),
               h("a", { href: `/trials/${trial.id}/matches?player=${player.id}` }, "All recorded games"),
             ]
           : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record their games."),
@@ -111,35 +116,50 @@ function ratingCard({ player, players, anchor, marks }, rated, context) {
   );
 }
 
-function opponentCards({ player, players, payoff }) {
+function opponentCards({ player, trial, payoff, ratingPayoff }) {
   const found = opponentsOf(payoff, player.id);
   if (!found.length) return [];
-  const best = [...found].reverse().slice(0, Math.min(MOST_OPPONENTS, Math.floor(found.length / 2))); // none is in both tables
-  const versions = new Map(players.map((each) => [each.id, each.version_id]));
-  const against = (each) =>
-    player.version_id && versions.get(each.id)
-      ? h("a", { href: `/versions/${player.version_id}/against/${versions.get(each.id)}` }, "head to head")
-      : "–";
-  const shown = (caption, rows) =>
-    table(
-      caption,
-      [
-        ["Opponent", (each) => h("a", { href: `/players/${each.id}` }, each.name)],
-        ["Win rate", (each) => percent(each.rate), "number"],
-        ["Interval", (each) => `${percent(each.low)} to ${percent(each.high)}`, "number"],
-        ["Games", (each) => whole(each.games), "number"],
-        ["Versions", against],
-      ],
-      rows,
-      (each) => each.id,
-    );
+  const { learning, worst, best } = groupedOpponents(found, LEARNS, MOST_OPPONENTS);
+  const rated = gamesOf(ratingPayoff, player.id);
+  const recorded = ({ id }) =>
+    rated.get(id)
+      ? h(
+          "a",
+          { href: `/trials/${trial.id}/matches?stream=rating&player=${player.id}&opponent=${id}` },
+          `${whole(rated.get(id))} rating game${rated.get(id) === 1 ? "" : "s"}`,
+        )
+      : "training only";
+  const shown = (heading, caption, rows) =>
+    rows.length
+      ? card(
+          heading,
+          table(
+            caption,
+            [
+              ["Opponent", (each) => h("a", { href: `/players/${each.id}` }, each.name)],
+              ["Win rate", (each) => percent(each.rate), "number"],
+              ["Interval", (each) => `${percent(each.low)} to ${percent(each.high)}`, "number"],
+              ["Games", (each) => whole(each.games), "number"],
+              ["Recorded", recorded],
+            ],
+            rows,
+            (each) => each.id,
+          ),
+          counted(trial),
+        )
+      : null;
   return [
-    card(
-      "Worst opponents",
-      shown("Opponents it does worst against", found.slice(0, Math.min(MOST_OPPONENTS, Math.ceil(found.length / 2)))),
-    ),
-    best.length ? card("Best opponents", shown("Opponents it does best against", best)) : null,
+    shown("Worst opponents", "Opponents it does worst against", worst),
+    shown("Best opponents", "Opponents it does best against", best),
+    shown("Learning opponents", "Opponents that learn", learning),
   ];
+}
+
+/** What the win rates of a payoff are made of. */
+function counted({ spec }) {
+  const memory = spec.league?.payoff?.memory_games;
+  const fades = memory ? ` Newer games count more: after ${whole(memory)} games a result has a third of its weight.` : "";
+  return h("p", { class: "quiet" }, `Training and rating games of all versions of both players.${fades}`);
 }
 
 /** The player's own versions, and its snapshots that were rated. */

@@ -26,6 +26,8 @@ export async function load({ parameters, query }) {
   return { trial, now, players, failures };
 }
 
+const counted = (count) => (count === 1 ? "1 problem" : `${whole(count)}${count === SHOWN ? " newest" : ""} problems`);
+
 export function view({ trial, now, players, failures }, context) {
   const chosen = context.query.player ?? "";
   const lost = failures.reduce((sum, each) => sum + each.lost_steps, 0);
@@ -47,14 +49,7 @@ export function view({ trial, now, players, failures }, context) {
       card(
         "Problems",
         failures.length
-          ? [
-              h(
-                "p",
-                {},
-                `${whole(failures.length)}${failures.length === SHOWN ? " newest" : ""} problems, ${whole(lost)} steps made again.`,
-              ),
-              failureTable(trial, failures),
-            ]
+          ? [h("p", {}, `${counted(failures.length)}, ${whole(lost)} lost steps, which are made again.`), failureTable(trial, failures)]
           : h("p", { class: "quiet" }, "Nothing has gone wrong so far."),
       ),
     ),

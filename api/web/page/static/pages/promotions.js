@@ -4,12 +4,12 @@ import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { colour, seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { fixed, percent, versionName, whole, humanize } from "../core/format.js";
-import { badge, card, empty, facts, table, time, versionLink } from "../components/widgets.js";
-import { panelTable, probeFacts } from "../components/gate_parts.js";
+import { fixed, percent, properMinus, versionName, whole, humanize } from "../core/format.js";
+import { readStrangers, trialName } from "../core/strangers.js";
+import { badge, card, empty, facts, table, time, versionLink, versionSeenFrom } from "../components/widgets.js";
+import { gateLink, gateNote, panelTable, probeFacts } from "../components/gate_parts.js";
 import { trialFrame } from "../components/trial_frame.js";
 
-const MOST_STRANGERS = 50;
 export const enter = prefetchCharts;
 export const title = ({ trial }) => `Promotions of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
@@ -25,32 +25,30 @@ export async function load({ parameters, query }) {
     getAll(`${root}/versions`, {}, { maximum: 5000 }),
   ]);
   const mine = aliases.filter((alias) => alias.game === trial.game);
-  const chosen = gates.find((gate) => gate.id === query.gate) ?? gates[0];
+  const chosen = query.gate || gates[0]?.id;
   const [gate, ...histories] = await Promise.all([
-    chosen ? get(`/gates/${chosen.id}`) : null,
+    chosen ? get(`/gates/${chosen}`).catch((problem) => (query.gate ? { missing: problem.message } : Promise.reject(problem))) : null,
     ...mine.map((alias) => getAll(`${project}/${alias.name}/history`, { game: alias.game }, { maximum: 200 })),
   ]);
   const names = new Map(versions.map((each) => [each.id, versionName(each.player, each.number)]));
-  const strangers = new Set(
+  const strangers = await readStrangers(
     [
       ...mine.map((alias) => alias.version_id),
       ...histories.flat().flatMap((move) => [move.to_version_id, move.from_version_id]),
-      ...gates.flatMap((each) => [each.candidate_version_id, each.champion_version_id]),
-    ].filter((id) => id && !names.has(id)),
+      ...[gate ?? {}, ...gates].flatMap((each) => [each.candidate_version_id, each.champion_version_id]),
+    ].filter((id) => id && !names.has(id)), // of another trial of the project, or older than those that were read
   );
-  await Promise.all(
-    [...strangers].slice(0, MOST_STRANGERS).map(async (id) => {
-      // of another trial of the project, or older than those that were read
-      const { player, number } = await get(`/versions/${id}`);
-      names.set(id, versionName(player, number));
-    }),
-  );
-  return { trial, gates, gate, names, aliases: mine.map((alias, place) => ({ ...alias, moves: histories[place] })) };
+  const home = gate?.trial_id && gate.trial_id !== trial.id ? await trialName(gate.trial_id) : null;
+  return { trial, gates, gate, home, names, strangers, aliases: mine.map((alias, place) => ({ ...alias, moves: histories[place] })) };
 }
 
 export function view(data, context) {
   const { trial, gates, gate, aliases } = data;
-  const name = (id) => (id ? versionLink(id, data.names.get(id) ?? "another version") : "–");
+  const name = (id) => {
+    if (!id) return "–";
+    const stranger = data.strangers.get(id);
+    return stranger ? versionSeenFrom(trial.id, stranger) : versionLink(id, data.names.get(id) ?? "another version");
+  };
   return trialFrame(
     trial,
     context,
@@ -77,13 +75,13 @@ export function view(data, context) {
             ["Holder", (move) => name(move.to_version_id)],
             ["Previous", (move) => name(move.from_version_id)],
             ["How", (move) => badge(move.move)],
-            ["Reason", (move) => move.reason, "long"],
+            ["Reason", (move) => properMinus(move.reason), "long"],
             ["By", (move) => (move.gate_id ? "its gate" : move.tournament_id ? "a tournament" : move.actor)],
             [
               "Gate",
               (move) =>
                 move.gate_id
-                  ? h("a", { href: `?gate=${move.gate_id}` }, "gate")
+                  ? gateLink(move, trial, data.strangers)
                   : move.tournament_id
                     ? h("a", { href: `/tournaments/${move.tournament_id}` }, "tournament")
                     : "–",
@@ -103,9 +101,12 @@ export function view(data, context) {
         hasScope("operator") &&
           h("button", { class: "plain", onclick: () => promote(trial, { name: "champion", version_id: "" }, context) }, "Promote manually"),
       ),
-    gate ? h("div", { class: "beside", key: "gate" }, card("Log-likelihood ratio", llrPath(gate)), gateFacts(gate, name, context)) : null,
-    gate?.settings.panel?.members ? h("div", { key: "panel" }, card("Panel", panelTable(gate.settings.panel.members))) : null,
-    gate?.settings.probe?.candidate ? h("div", { key: "probe" }, card("Probe", probeFacts(gate))) : null,
+    gate ? gateNote(gate, trial, data.home) : null,
+    gate && !gate.missing
+      ? h("div", { class: "beside", key: "gate" }, card("Log-likelihood ratio", llrPath(gate)), gateFacts(gate, name, context))
+      : null,
+    gate?.settings?.panel?.members ? h("div", { key: "panel" }, card("Panel", panelTable(gate.settings.panel.members))) : null,
+    gate?.settings?.probe?.candidate ? h("div", { key: "probe" }, card("Probe", probeFacts(gate))) : null,
     gates.length
       ? h(
           "div",
@@ -125,7 +126,7 @@ export function view(data, context) {
                 ["Status", (each) => badge(each.status)],
                 ["Pairs", (each) => whole(each.pairs), "number"],
                 ["LLR", (each) => fixed(each.llr), "number"],
-                ["Reason", (each) => each.status_reason ?? "–", "long"],
+                ["Reason", (each) => properMinus(each.status_reason ?? "–"), "long"],
               ],
               gates,
               (each) => each.id,
@@ -200,7 +201,7 @@ function gateFacts(gate, name, context) {
     ),
     facts([
       ["Status", badge(gate.status)],
-      ["Reason", gate.status_reason],
+      ["Reason", gate.status_reason ? properMinus(gate.status_reason) : null],
       ["Candidate", name(gate.candidate_version_id)],
       ["Champion", name(gate.champion_version_id)],
       ["Pairs", `${whole(gate.pairs)} of at most ${whole(gate.max_pairs)}`],

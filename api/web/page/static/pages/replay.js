@@ -2,7 +2,7 @@
 import { get } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { humanize, versionName } from "../core/format.js";
-import { badge, time, versionLink } from "../components/widgets.js";
+import { time, versionLink } from "../components/widgets.js";
 import { enterReplay, leaveReplay } from "../components/replay_controls.js";
 import { outcomeOf, replayView } from "../components/replay_view.js";
 import { annotatedPart } from "../core/replay_annotations.js";
@@ -68,7 +68,7 @@ const heading = (match, own, sides, outcome) =>
     "div",
     { key: "title" },
     h("p", { class: "crumbs" }, match.trial_id ? h("a", { href: `/trials/${match.trial_id}/matches` }, "Matches") : "Game"),
-    h("h1", {}, `Game #${match.id}: ${outcome} `, badge(match.result)),
+    h("h1", {}, `Game #${match.id}: ${outcome}`),
     h(
       "p",
       { class: "quiet" },

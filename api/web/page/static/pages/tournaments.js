@@ -38,7 +38,8 @@ export async function load(context) {
     getAll("/projects"),
   ]);
   askForWinners(tournaments, context);
-  return { tournaments, projects };
+  const hidden = !tournaments.length && purpose.length ? (await get("/tournaments", { ...which, purpose: [], limit: 1 })).items.length : 0;
+  return { tournaments, projects, hidden };
 }
 
 /** Read who leads the standings of finished tournaments, a few at a time, and show them when all are known. */
@@ -66,7 +67,7 @@ function winnerOf({ id, status }) {
   return first.flatMap((line, place) => [place ? ", " : "", versionLink(line.version_id, versionLabel(line.label))]);
 }
 
-export function view({ tournaments: found, projects }, context) {
+export function view({ tournaments: found, projects, hidden }, context) {
   const { query } = context;
   const wanted = (query.q ?? "").toLowerCase();
   const tournaments = found.filter((each) => `${each.name} ${each.project} ${each.game} ${each.format}`.toLowerCase().includes(wanted));
@@ -126,15 +127,21 @@ export function view({ tournaments: found, projects }, context) {
             (each) => each.id,
           ),
         )
-      : empty(
-          found.length || query.origin || query.q ? "No matching tournaments" : "No tournaments",
-          "A tournament rates versions against each other. ",
-          hasScope("operator") && [
-            h("a", { href: "/tournaments/new" }, "Start one"),
-            ", or ",
-            h("a", { href: "/schedules" }, "make a schedule"),
-            ".",
-          ],
-        ),
+      : hidden
+        ? empty(
+            `No tournaments of ${ORIGIN_NAMES.find(([value]) => value === (query.origin ?? ""))?.[1] ?? "this kind"}`,
+            "The others are hidden: a trial plays tournaments of its own to measure its generations. ",
+            h("button", { class: "plain", onclick: () => context.setQuery({ origin: "all" }) }, "Show all tournaments"),
+          )
+        : empty(
+            found.length || query.origin || query.q ? "No matching tournaments" : "No tournaments",
+            "A tournament rates versions against each other. ",
+            hasScope("operator") && [
+              h("a", { href: "/tournaments/new" }, "Start one"),
+              ", or ",
+              h("a", { href: "/schedules" }, "make a schedule"),
+              ".",
+            ],
+          ),
   ];
 }

@@ -13,6 +13,7 @@ import { happeningList } from "../components/happening_list.js";
 import { nowRow, troubleStrip } from "../components/now_row.js";
 import { LEARNS, OVER, budget, details, standing, underWay } from "../components/trial_facts.js";
 import { recentEvents } from "../core/event_stream.js";
+import { withMoves } from "../core/event_links.js";
 import { bestFirst, inOrder, readSeries } from "../core/series.js";
 import { stateOfTrial } from "../core/tab.js";
 import { trialFrame } from "../components/trial_frame.js";
@@ -135,16 +136,17 @@ export function view(data, context) {
   const { trial, now, players, ratings } = data;
   const learning = players.filter((player) => LEARNS.includes(player.role) && player.status === "active");
   const look = chartView(context.query);
+  const overview = context.state.overview ?? data.overview;
   const speed = trial.status === "running" ? (context.state.progress?.speed ?? now?.speed) : null;
   return trialFrame(
     trial,
     context,
     troubleStrip(trial, now?.troubles),
-    nowRow({ trial, overview: context.state.overview ?? data.overview }, speed),
+    nowRow({ trial, overview, troubles: now?.troubles }, speed),
     h(
       "div",
       { class: "grid", key: "now" },
-      card("What happens", happenings(trial, players)),
+      card("What happens", happenings(trial, players, overview)),
       trial.status === "running"
         ? card("Running", underWay(learning, context))
         : card(OVER.includes(trial.status) ? "Outcome" : "Status", standing(data)),
@@ -189,9 +191,9 @@ function named(reason, players) {
 }
 
 /** Events in words, without those that every generation has: the bars beside them show these. */
-function happenings(trial, players) {
+function happenings(trial, players, overview) {
   const came = recentEvents().filter((event) => !ROUTINE.includes(event.type));
-  return happeningList(came.slice(0, SHOWN_EVENTS), trial, players);
+  return happeningList(withMoves(came, overview.champion_elsewhere).slice(0, SHOWN_EVENTS), trial, players);
 }
 
 function decided({ decisions, players }) {

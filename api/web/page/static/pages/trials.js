@@ -3,10 +3,12 @@ import { get, getAll, hasScope, session } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { gameName, messageAndTrace, percent, short, speedText, versionName } from "../core/format.js";
 import { LruCache } from "../core/lru_cache.js";
-import { badge, bar, empty, pick, sparkline, time, versionLink } from "../components/widgets.js";
+import { trialName } from "../core/strangers.js";
+import { budgetUsed, endText } from "../core/trial_end.js";
+import { badge, bar, empty, ofTrial, pick, sparkline, time, versionLink } from "../components/widgets.js";
 import { stateOfTrial } from "../core/tab.js";
 import { refreshWhileVisible } from "../components/health_cards.js";
-import { tagList, trialActions } from "../components/trial_frame.js";
+import { healthSign, tagList, trialActions } from "../components/trial_frame.js";
 import { bulkBar } from "../components/bulk_actions.js";
 import { trialTable } from "../components/trial_table.js";
 
@@ -37,9 +39,9 @@ export async function load(context) {
     someTrials(context.query, Math.min(MOST, Number(shown) || PAGE)),
     getAll("/projects"),
   ]);
+  loadDetails(trials.slice(0, DETAILED), context, kind !== "table").catch(() => {}); // the list is complete without them
   if (kind === "table") return { trials, more, projects, champions: new Map() };
   const champions = await championsOf(new Set(trials.map((trial) => trial.project)));
-  loadDetails(trials.slice(0, DETAILED), context).catch(() => {}); // the list is complete without them
   return { trials, more, projects, champions };
 }
 
@@ -58,23 +60,25 @@ async function championsOf(projects) {
         if (alias.name !== "champion") continue;
         const version = championVersions.get(alias.version_id) ?? (await get(`/versions/${alias.version_id}`));
         championVersions.set(alias.version_id, version);
-        found.set(`${project} ${alias.game}`, version);
+        found.set(`${project} ${alias.game}`, { ...version, trial: await trialName(version.trial_id) });
       }
     }),
   );
   return found;
 }
 
-async function loadDetails(trials, context) {
+async function loadDetails(trials, context, withRatings) {
   for (const trial of trials) {
     if (location.pathname !== "/trials" || !session.user) return;
     const known = details.get(trial.id);
     const [ratings, now] = await Promise.all([
-      known?.commit === trial.last_commit ? known.ratings : get(`/trials/${trial.id}/ratings`, { limit: 500 }).then(leaderRatings),
+      known?.commit === trial.last_commit || !withRatings
+        ? known?.ratings
+        : get(`/trials/${trial.id}/ratings`, { limit: 500 }).then(leaderRatings),
       trial.status !== "running" ? null : Date.now() - known?.at < SPEED_MS ? known.now : get(`/trials/${trial.id}/progress`),
     ]);
     const at = now && now !== known?.now ? Date.now() : known?.at;
-    details.set(trial.id, { commit: trial.last_commit, ratings, now, at });
+    details.set(trial.id, { commit: withRatings ? trial.last_commit : known?.commit, ratings, now, at });
     if (location.pathname === "/trials") context.redraw();
   }
 }
@@ -111,6 +115,7 @@ export function view({ trials, more, projects, champions }, context) {
               setSort: (sort) => context.setQuery({ sort: sort === NEWEST ? "" : sort }),
               selected,
               toggle: (id, on) => select(selected, on ? [...selected, id] : [...selected].filter((each) => each !== id), context),
+              nowOf: (trial) => details.get(trial.id)?.now,
               toggleAll: (on) => select(selected, on ? trials.map((trial) => trial.id) : [], context),
             }),
           )
@@ -220,43 +225,58 @@ function stateLine(trial, more) {
   return h("p", { class: "bad one-line", title: message }, message);
 }
 
+function endLine(trial, speed) {
+  const { value, more } = endText(trial, speed);
+  return more ? h("small", {}, `ends ${value}, ${more}`) : null;
+}
+
 function row(trial, champions, context) {
   const more = details.get(trial.id);
   const champion = champions.get(`${trial.project} ${trial.game}`);
   const running = trial.status === "running";
+  const used = budgetUsed(trial);
   return h(
     "li",
     { class: "card", key: trial.id },
     h(
       "div",
       { class: "who" },
-      h("h2", {}, h("a", { href: `/trials/${trial.id}` }, trial.name), " ", badge(trial.status), tagList(trial.tags)),
+      h(
+        "h2",
+        {},
+        healthSign(trial, more?.now),
+        h("a", { href: `/trials/${trial.id}` }, trial.name),
+        " ",
+        badge(trial.status),
+        tagList(trial.tags),
+      ),
       h("p", { class: "quiet" }, trial.project, " · ", gameName(trial.game)),
       stateLine(trial, more),
     ),
     h(
       "div",
       { class: "far" },
-      trial.budget_steps ? bar(trial.steps, trial.budget_steps, `Progress of ${trial.name}`) : null,
+      used === null ? null : bar(used, 1, `Progress of ${trial.name}`),
       h(
         "small",
         {},
         short(trial.steps),
         " steps",
-        trial.budget_steps ? ` · ${percent(Math.min(1, trial.steps / trial.budget_steps))}` : "",
+        used === null ? "" : ` · ${percent(used)}`,
         running && more?.now?.speed ? ` · ${speedText(more.now.speed)}` : "",
       ),
+      running ? endLine(trial, more?.now?.speed) : null,
     ),
     h(
       "div",
       { class: "lead" },
-      more ? sparkline(more.ratings, `Ratings of ${trial.name} over steps`) : null,
+      more?.ratings ? sparkline(more.ratings, `Ratings of ${trial.name} over steps`) : null,
       h(
         "small",
         {},
         "Champion ",
         champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : "–",
-        champion && champion.trial_id !== trial.id ? " of another trial" : "",
+        champion && champion.trial_id !== trial.id ? ofTrial(champion.trial_id, champion.trial) : "",
       ),
     ),
     trialActions(trial, context),
