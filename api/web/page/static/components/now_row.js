@@ -82,11 +82,18 @@ const ENDED = {
   superseded: "gave way to a newer candidate",
 };
 
+/** The bound that the evidence reached, and what that means. */
+function plainReason(reason) {
+  const [, verdict, numbers] = /^the gate (passed|failed): (.*)$/.exec(reason) ?? [];
+  if (!verdict) return reason;
+  return `its games show that it is ${verdict === "passed" ? "stronger" : "not stronger enough"} (${numbers})`;
+}
+
 /** How the gate that ended last ended, and why. */
 function lastGate(last, root) {
   if (!last) return h("a", { href: `${root}/promotions` }, "Promotions");
   const against = last.champion ? ` against ${championOf(last)}` : "";
-  const why = last.reason ? `: ${properMinus(last.reason)}` : "";
+  const why = last.reason ? `: ${plainReason(properMinus(last.reason))}` : "";
   return [
     h("a", { href: `${root}/promotions?gate=${last.id}` }, `${versionLabel(last.candidate)}${against}`),
     ` ${ENDED[last.status] ?? last.status}${last.at ? ` ${since(last.at)} ago` : ""}${why}`,
