@@ -84,7 +84,7 @@ const ENDED = {
 
 /** The bound that the evidence reached, and what that means. */
 function plainReason(reason) {
-  const [, verdict, numbers] = /^the gate (passed|failed): (.*)$/.exec(reason) ?? [];
+  const [, verdict, numbers] = /^the gate (passed|failed): (LLR .*)$/.exec(reason) ?? [];
   if (!verdict) return reason;
   return `its games show that it is ${verdict === "passed" ? "stronger" : "not stronger enough"} (${numbers})`;
 }
