@@ -25,7 +25,8 @@ def moved(api: Served, trial: str, *moves: tuple[float, str, str]) -> None:
             at = BEGAN + timedelta(minutes=minutes)
             payload = {"from": before, "to": after}
             session.execute(insert(Event).values(trial_id=trial, type="trial.status", payload=payload, created_at=at))
-            session.execute(update(Trial).where(Trial.id == trial).values(status=after))
+            ended = at if after == "stopped" else None
+            session.execute(update(Trial).where(Trial.id == trial).values(status=after, finished_at=ended))
 
 
 @pytest.fixture
