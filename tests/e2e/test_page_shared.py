@@ -44,7 +44,7 @@ def test_the_end_of_a_trial_is_its_first_limit(page: Page) -> None:
         "in about 12 min; at HH:MM (time limit 50 min), or at 90 % against random",
         "at 90 % against random; no other limit",
         "–; the trial is paused; 42 min of its time limit 50 min are left",
-        "now; time limit 50 min: generations under way end first",
+        "now; time limit 50 min reached",
         pytest.approx(0.76),
         pytest.approx(1000 / 1100),
     ]

@@ -49,7 +49,7 @@ function championTile(champion, trial) {
   const elsewhere = champion.trial_id === trial.id ? null : [ofTrial(champion.trial_id, champion.trial, "of "), ", "];
   return tile("champion", "Champion", versionLink(champion.version_id, name), [
     elsewhere,
-    h("span", { class: "whole" }, `for ${since(champion.since)}`),
+    h("span", { class: "unbroken" }, `for ${since(champion.since)}`),
   ]);
 }
 
@@ -86,7 +86,7 @@ const ENDED = {
 function plainReason(reason) {
   const [, verdict, numbers] = /^the gate (passed|failed): (LLR .*)$/.exec(reason) ?? [];
   if (!verdict) return reason;
-  return `its games show that it is ${verdict === "passed" ? "stronger" : "not stronger enough"} (${numbers})`;
+  return `${verdict === "passed" ? "stronger" : "not strong enough"} (${numbers})`;
 }
 
 /** How the gate that ended last ended, and why. */

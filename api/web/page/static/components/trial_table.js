@@ -96,7 +96,7 @@ function row(trial, isSelected, toggle, now) {
     h("td", { class: "number" }, short(trial.steps)),
     h("td", { class: "number" }, used === null ? "–" : percent(used)),
     h("td", { class: "number" }, trial.status === "running" && now?.speed ? speedText(now.speed) : "–"),
-    h("td", { title: ends.more }, trial.status === "running" ? [ends.value, " ", h("small", { class: "quiet" }, ends.more)] : "–"),
+    h("td", { title: ends.more }, trial.status === "running" ? [ends.value, h("br"), h("small", { class: "quiet" }, ends.more)] : "–"),
     h("td", {}, time(trial.created_at)),
   );
 }

@@ -39,7 +39,7 @@ export function endText(trial, speed, now = Date.now()) {
   if (trial.status !== "running") return { value: "–", more: `the trial is ${trial.status}` };
   const first = firstLimit(trial, speed, now);
   const orTarget = target ? `, or ${target}` : "";
-  if (first && first.seconds <= 0) return { value: "now", more: `${first.why}: generations under way end first` };
+  if (first && first.seconds <= 0) return { value: "now", more: `${first.why} reached` };
   if (first) {
     const at = clockTime(new Date(now + 1000 * first.seconds), now);
     return { value: `in about ${about(first.seconds)}`, more: `at ${at} (${first.why})${orTarget}` };
