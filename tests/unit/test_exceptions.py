@@ -51,9 +51,9 @@ SAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "lanista.simulator.exchange.Refused": ((503, "busy", 1.0), {}),
     "league.errors.UnknownPlayer": (("main", "the roster"), {}),
     "league.errors.UnknownRule": (("format", "x", ["swiss"]), {}),
-    "orchestrator.storage.artifacts.ArtifactStoreUnavailable": (("file:///there", "full"), {}),
-    "orchestrator.storage.artifacts.DamagedArtifact": (("file:///there", "aa", "bb", 3, 2), {}),
-    "orchestrator.storage.artifacts.MissingArtifact": (("file:///there", "aa"), {}),
+    "orchestrator.storage.artifact_errors.ArtifactStoreUnavailable": (("file:///there", "full"), {}),
+    "orchestrator.storage.artifact_errors.DamagedArtifact": (("file:///there", "aa", "bb", 3, 2), {}),
+    "orchestrator.storage.artifact_errors.MissingArtifact": (("file:///there", "aa"), {}),
     "orchestrator.spec.reading.problems.InvalidTrial": (([Problem(path="game.id", message="missing", line=2)],), {}),
     "orchestrator.spec.reading.yaml_source.TextError": (("no YAML", (3, 4)), {}),
     "orchestrator.workflows.retries.RetriesExhausted": (

@@ -12,7 +12,7 @@ GUIDE = (Path(__file__).parents[3] / "docs/guides/games.md").read_text()
 
 def test_the_code_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     blocks = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     scope: dict[str, object] = {}
     for block in blocks:
         exec(block, scope)

@@ -174,7 +174,8 @@ def test_a_crew_whose_place_can_never_be_is_refused(
 
     def seen() -> list[dict[str, Any]]:
         gone = {"Alive": False, "Resources": {"CPU": 64.0}}
-        alive = [{"Alive": True, "Resources": {"CPU": cpus}} for cpus in (left if waited else nodes)]
+        present = enumerate(left if waited else nodes)
+        alive = [{"NodeID": f"{number}", "Alive": True, "Resources": {"CPU": cpus}} for number, cpus in present]
         return [gone, *alive]
 
     def waits(reason: str) -> None:
