@@ -191,6 +191,11 @@ def test_a_knockout_has_a_final_and_a_winner(page: Page, league: League, stack: 
     assert serious_problems(page) == []
 
 
+FORGETS = """async () => {
+  const { forgets } = await import("/static/pages/payoff.js");
+  const of = (rate) => forgets({ wins: [[30]], draws: [[0]], losses: [[70]], win_rate: [[rate]] }, 0, 0);
+  return [of(0.56), of(0.31)];
+}"""
 OPPONENTS = """async () => {
   const { opponentsOf } = await import("/static/core/opponents.js");
   const players = ["a", "b", "c", "d"].map((id) => ({ id, name: id }));
@@ -232,6 +237,13 @@ def test_a_player_has_a_page_with_its_rating_versions_and_opponents(
     expect(page.get_by_role("region", name="Versions").last.get_by_role("link").first).to_be_visible()
     expect(page.get_by_role("region", name="Opponents it does worst against").locator("tbody tr").first).to_be_visible()
     assert serious_problems(page) == []
+
+
+def test_a_rate_that_forgets_old_games_says_so(page: Page) -> None:
+    page.goto("/trials")
+    far, near = page.evaluate(FORGETS)
+    assert far.startswith("recent games weigh more: all of them give 30")
+    assert near is None
 
 
 def test_two_versions_have_a_page_by_seat_and_opening(page: Page, league: League, stack: LocalStack) -> None:

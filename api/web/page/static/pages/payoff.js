@@ -25,6 +25,8 @@ const MEASURES = [
   ["counts", "raw counts"],
   ["return", "mean returns"],
 ];
+/** A share by which the rate and the counts differ before that is said. */
+const FAR = 0.02;
 export const title = ({ trial }) => `Payoff of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
 
@@ -156,6 +158,13 @@ function measure(payoff, show) {
 const earns = (payoff, row, column) =>
   payoff.mean_return[row][column] === null ? null : `earns ${signed(payoff.mean_return[row][column], 2)} a game`;
 
+/** Where the rate is far from that of the counts: it forgets old games, they do not. */
+export function forgets(payoff, row, column) {
+  const [won, drawn, lost] = [payoff.wins, payoff.draws, payoff.losses].map((matrix) => matrix[row][column]);
+  const counted = (won + drawn / 2) / (won + drawn + lost);
+  return Math.abs(counted - payoff.win_rate[row][column]) > FAR ? `recent games weigh more: all of them give ${percent(counted, 1)}` : null;
+}
+
 function hover(payoff, row, column) {
   const rate = payoff.win_rate[row][column];
   const who = `${payoff.players[row].name} against ${payoff.players[column].name}`;
@@ -169,6 +178,7 @@ function hover(payoff, row, column) {
     percent(rate, 1),
     `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${played} games`,
     counts,
+    forgets(payoff, row, column),
     earns(payoff, row, column),
   ].filter(Boolean);
 }
@@ -202,6 +212,7 @@ function cell({ payoff, games, trial }, context) {
                   ` (${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}): `,
                 ],
             `${whole(count[0])} won, ${whole(count[1])} drawn, ${whole(count[2])} lost`,
+            forgets(payoff, row, column) && ` (${forgets(payoff, row, column)})`,
             earned && `; ${earned}`,
           ].filter(Boolean),
     ),
