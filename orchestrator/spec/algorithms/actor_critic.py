@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from orchestrator.catalog import Kind
 from orchestrator.spec.algorithms.base import AlgorithmOptions
@@ -28,6 +28,12 @@ class ActorCriticOptions(AlgorithmOptions):
     )
     anchor_weight: NotNegative = Field(default=0.1, description="weight of the KL divergence from the anchor")
     anchor_every: Positive = Field(default=1000, description="gradient steps after which a lagged anchor is renewed")
+    learning_rate_steps: Count = Field(
+        default=0,
+        description="environment steps of the player, counted across resets, over which learning_rate falls in a "
+        "straight line to its share learning_rate_left; 0: it stays",
+    )
+    learning_rate_left: Share = Field(default=0.0, description="share of learning_rate at the end of the line")
 
 
 class PolicyGradientOptions(ActorCriticOptions):
@@ -87,6 +93,12 @@ class MmdOptions(PpoOptions):
     target_kl: NotNegative = Field(
         default=0.0, description="an update stops early when the KL divergence exceeds 1.5 times this; 0 for no limit"
     )
+
+    @model_validator(mode="after")
+    def _shrinks_by_one_rule(self) -> Self:
+        if self.learning_rate_steps and self.anneal_steps:
+            raise ValueError("learning_rate_steps and anneal_steps both shrink the learning rate; set one of them to 0")
+        return self
 
 
 class VtraceOptions(PolicyGradientOptions):

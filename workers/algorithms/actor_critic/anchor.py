@@ -10,6 +10,7 @@ from torch import Tensor
 from orchestrator.spec.algorithms.actor_critic import ActorCriticOptions
 from workers.algorithms.contract import Algorithm, NetFactory
 from workers.algorithms.evaluation import outputs_of
+from workers.algorithms.exploration.schedules import scheduled
 from workers.algorithms.heads import HeadTerms, PolicyTerms
 from workers.algorithms.learner import POLICY, Learner
 from workers.algorithms.metrics import Measured, minibatch_means
@@ -60,6 +61,12 @@ class ActorCritic(Algorithm):
             # A copy is made of the weights that the learner starts from; it is part of every checkpoint after.
             learner.lag(every=_NEVER if self.options.anchor == "initial" else self.options.anchor_every)
         return learner
+
+    def schedule(self, learner: Learner, steps: int) -> None:
+        """The learning rate falls over the player's steps, so that its last versions differ less from each other."""
+        if over := self.options.learning_rate_steps:
+            left = scheduled("linear", start=1.0, end=self.options.learning_rate_left, over=over, steps=steps)
+            learner.optimisers[POLICY].learning_rate = self.options.learning_rate * left
 
     def anchors(self, learner: Learner, batch: Experience) -> list[Anchor]:
         """What this update stays near to."""

@@ -41,7 +41,8 @@ class Mmd(Ppo):
         return self.options.entropy * self.anneal(learner)
 
     def anchors(self, learner: Learner, batch: Experience) -> list[Anchor]:
-        learner.optimisers[POLICY].learning_rate = self.options.learning_rate * self.anneal(learner)
+        if not self.options.learning_rate_steps:
+            learner.optimisers[POLICY].learning_rate = self.options.learning_rate * self.anneal(learner)
         step = self.options.step_size * self.anneal(learner)
         present = Anchor(outputs_of(learner, batch, learner.model), 1.0 / step, "step_kl")
         return [*super().anchors(learner, batch), present]
