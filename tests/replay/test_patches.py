@@ -50,5 +50,5 @@ async def test_the_table_names_the_histories_that_need_a_patch(monkeypatch: pyte
     )
     for path in HISTORIES:
         await replayer.replay_workflow(load(path))
-    documented = {name: set(re.findall(r"`([a-z-]+)`", cells[3])) for name, cells in rows().items()}
+    documented = {name: set(re.findall(r"`([a-z.-]+)`", cells[3])) for name, cells in rows().items()}
     assert {name: folders for name, folders in documented.items() if folders} == without
