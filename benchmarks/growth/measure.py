@@ -89,8 +89,9 @@ def _generations(stack: LocalStack, trial: str) -> int:
 
 
 def _players(stack: LocalStack, trial: str) -> list[str]:
-    found = stack.rows("SELECT id FROM players WHERE trial_id = %s ORDER BY name LIMIT %s", trial, HISTORIES)
-    return [str(row[0]) for row in found]
+    """The players with the most generations: others may not have begun."""
+    query = "SELECT player_id FROM generations WHERE trial_id = %s GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT %s"
+    return [str(row[0]) for row in stack.rows(query, trial, HISTORIES)]
 
 
 def _counters(stack: LocalStack, trial: str) -> dict[str, Any]:
