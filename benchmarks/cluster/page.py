@@ -38,6 +38,8 @@ METHOD = """## How it is measured
   generation, snapshots, gates. It ends with `lanista audit`.
 - Seconds count from the fault, and are as a caller sees them: the load average of the machine is that before and after
   the row. Above 2 the cores are busy, mostly with other work.
+- "Cost of two hosts" is one player with a larger network, 400,000 steps of connect four a generation and crews of two
+  processes; on one host they average gradients in shared memory, over two by gloo.
 - "Crew processes" is the most that were seen on each host at one time.
 """
 _HEADS = ("row", "generations", "tried again", "gates", "crew processes", "steps/s", "audit", "load")
@@ -92,6 +94,8 @@ def faults(rows: dict[str, Any]) -> str:
         said = [f"{_words(key)} {_value(row[key])}" for key in row if key.startswith("seconds_")]
         if "problem_shown" in row:
             said.append(f"shown as its problem: `{row['problem_shown']}`")
+        if "speeds" in row:
+            said += [f"{how} {speed:,} steps/s" for how, speed in row["speeds"].items()]
         if "leagues" in row:
             longest = max(league["longest_gap_seconds"] for league in row["leagues"])
             said.append(f"longest time between two commits of a player {longest:g} s")

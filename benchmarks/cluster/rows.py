@@ -42,6 +42,24 @@ def split_over_two_hosts(stack: ClusterStack) -> dict[str, Any]:
     return _train(stack, league(topology="split"), "split")
 
 
+def cost_of_two_hosts(stack: ClusterStack) -> dict[str, Any]:
+    """The same long generations by crews of two processes: fused and split over two hosts, then fused on one host."""
+    spec = league(players=1, game={"id": "connect_four"}, steps=400_000, tables=512)
+    spec["model"] = {"id": "mlp"}
+    spec["league"] |= {"champion_gate": None, "snapshot": {"min_steps": 10**9, "max_steps": 10**9}}
+    rows = {
+        "two hosts": _of_one_player(stack, spec, "cost-two", {"rollout_actors": 2}),
+        "two hosts, split": _of_one_player(stack, spec, "cost-split", {"topology": "split"}),
+    }
+    pair = stack.add_node("pair", 2)
+    until(lambda: usable(stack, pair), "the node of two CPUs")
+    rows["one host"] = _of_one_player(stack, spec, "cost-one", {"rollout_actors": 2})
+    pair.kill()
+    speeds = {name: row["median_steps_per_second"] for name, row in rows.items()}
+    crews = {name: row["most_crew_processes"] for name, row in rows.items()}
+    return {"speeds": speeds, "crews": crews, **rows["one host"]}
+
+
 def own_game(stack: ClusterStack) -> dict[str, Any]:
     """A game of one's own, shipped as an archive: no host but the user's has its file."""
     here = stack.control.folder / "mine"
@@ -127,6 +145,7 @@ ON_A_SHARED_FOLDER: tuple[Row, ...] = (
     one_process,
     two_processes_over_two_hosts,
     split_over_two_hosts,
+    cost_of_two_hosts,
     own_game,
     node_joins,
     node_without_artifacts,
@@ -166,6 +185,12 @@ def _lose(
 
 def _train(stack: ClusterStack, spec: dict[str, Any], name: str) -> dict[str, Any]:
     return finish(stack, stack.start_trial(spec, name), GENERATIONS)
+
+
+def _of_one_player(stack: ClusterStack, spec: dict[str, Any], name: str, generation: dict[str, Any]) -> dict[str, Any]:
+    """A league of one player, trained by such a crew."""
+    trial = stack.start_trial({**spec, "generation": {**spec["generation"], **generation}}, name)
+    return finish(stack, trial, GENERATIONS)
 
 
 def _go_on(stack: ClusterStack, trial: str) -> dict[str, Any]:

@@ -121,9 +121,9 @@ def _tournament(connection: psycopg.Connection, project: str, trial: str, tourna
 def _matches(connection: psycopg.Connection, trial: str, tournament: str) -> None:
     connection.execute(
         "INSERT INTO matches (stream, trial_id, tournament_id, round, pair, seat, seed, player_id, version_id,"
-        " opponent_id, opponent_version_id, result, moves)"
+        " opponent_id, opponent_version_id, result, moves, plies)"
         " SELECT 'rating', %s, %s, 1, a.n * 1000 + b.n, game %% 2, game, a.player, a.version, b.player, b.version,"
-        " (ARRAY['win', 'draw', 'loss'])[1 + (a.n + game) %% 3], '{3,3,2,4,1,5,0,6,3,2,1}'"
+        " (ARRAY['win', 'draw', 'loss'])[1 + (a.n + game) %% 3], '{3,3,2,4,1,5,0,6,3,2,1}', 11"
         " FROM generate_series(1, %s) AS game, roster a JOIN roster b ON a.n < b.n",
         (trial, tournament, GAMES_A_PAIRING),
     )

@@ -274,9 +274,16 @@ class TrialOrders:
 
     async def _send_mode_to_players(self) -> None:
         """Send every player the trial's present mode, which may be newer than the order that led here."""
-        for player in list(self._state.seats.values()):  # a copy: players may join meanwhile
-            if player.ended or await set_player_mode(player.learner.player, self._state.mode):
-                continue
-            # nobody will report the end of a workflow that was terminated
-            if self._state.mode.ends and workflow.patched("forget-silent-players"):
-                player.ended = True
+        players = list(self._state.seats.values())  # a copy: players may join meanwhile
+        if len(players) > 1 and workflow.patched("orders-together"):
+            await asyncio.gather(*map(self._send_mode_to, players))
+            return
+        for player in players:
+            await self._send_mode_to(player)
+
+    async def _send_mode_to(self, player: PlayerStatus) -> None:
+        if player.ended or await set_player_mode(player.learner.player, self._state.mode):
+            return
+        # nobody will report the end of a workflow that was terminated
+        if self._state.mode.ends and workflow.patched("forget-silent-players"):
+            player.ended = True

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PlayerStatus, TrialStatus
@@ -82,25 +82,37 @@ def _standings(session: Session, trial_id: str) -> dict[PlayerId, TrainingStandi
             .group_by(Generation.player_id)
         )
     }
-    return {PlayerId(player.id): _standing(session, player, steps.get(player.id, 0)) for player in players}
-
-
-def _standing(session: Session, player: Player, steps: int) -> TrainingStanding:
-    planned = session.scalar(
-        select(func.max(Decision.created_at)).where(
-            Decision.player_id == player.id,
-            Decision.kind == DecisionKind.MATCHMAKING,
-            Decision.generation == player.generation + 1,
+    planned, recorded, time = _planned_at(session, trial_id), _recorded_at(session, trial_id), now(session)
+    return {
+        PlayerId(player.id): TrainingStanding(
+            steps=steps.get(player.id, 0),
+            silent=time - (planned.get(player.id) or recorded.get(player.id) or player.created_at),
+            in_flight=player.id in planned,
         )
-    )
-    seen = planned or _recorded_at(session, player) or player.created_at
-    return TrainingStanding(steps=steps, silent=now(session) - seen, in_flight=planned is not None)
+        for player in players
+    }
 
 
-def _recorded_at(session: Session, player: Player) -> datetime | None:
-    return session.scalar(
-        select(Generation.recorded_at).where(Generation.player_id == player.id, Generation.number == player.generation)
+def _planned_at(session: Session, trial_id: str) -> dict[str, datetime]:
+    """When the present generation of each player was planned; without those whose plan is still to be made."""
+    last = func.max(Decision.created_at)
+    rows = session.execute(
+        select(Decision.player_id, last)
+        .join(Player, and_(Player.id == Decision.player_id, Decision.generation == Player.generation + 1))
+        .where(Player.trial_id == trial_id, Decision.kind == DecisionKind.MATCHMAKING)
+        .group_by(Decision.player_id)
     )
+    return {row[0]: row[1] for row in rows}
+
+
+def _recorded_at(session: Session, trial_id: str) -> dict[str, datetime]:
+    """When the last generation of each player was recorded."""
+    rows = session.execute(
+        select(Generation.player_id, Generation.recorded_at)
+        .join(Player, and_(Player.id == Generation.player_id, Generation.number == Player.generation))
+        .where(Player.trial_id == trial_id)
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 def _name(session: Session, player: PlayerId) -> str:

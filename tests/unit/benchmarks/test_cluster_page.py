@@ -30,7 +30,7 @@ def test_every_page_states_the_recorded_rows() -> None:
 
 
 def test_the_sentence_names_what_was_not_seen() -> None:
-    assert "2 of 12 rows were seen on hosts made of namespaces, with 27 generations: 2 of 2 audits clean." in sentence(
+    assert "2 of 13 rows were seen on hosts made of namespaces, with 27 generations: 2 of 2 audits clean." in sentence(
         ROWS
     )
     assert "After a node was killed the players committed again within 2, 11.5 s." in sentence(ROWS)
