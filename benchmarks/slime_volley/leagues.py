@@ -12,13 +12,12 @@ from league.types import CheckpointRef
 LEAGUE = "league"
 BY = (LEAGUE, "self_play", "pfsp")
 """The league is trained for a time; the others for as many steps as the league's three players had together."""
-_PLAYERS = {
-    LEAGUE: [
-        {"name": "main", "role": "main"},
-        {"name": "main-exploiter", "role": "main_exploiter"},
-        {"name": "league-exploiter", "role": "league_exploiter"},
-    ]
-}
+_EXPLOITERS = (
+    {"name": "main-exploiter", "role": "main_exploiter"},
+    {"name": "league-exploiter", "role": "league_exploiter"},
+)
+MAIN_STEPS = 70_000_000
+"""About what the league's main trains in half an hour on two cores: its learning rate falls over these steps."""
 _NEWEST = (
     "SELECT v.uri, v.sha256, v.size, v.number, v.steps FROM model_versions v JOIN players p ON p.id = v.player_id"
     " WHERE v.trial_id = %s AND p.name = 'main' AND v.uri IS NOT NULL ORDER BY v.number DESC LIMIT 1"
@@ -32,25 +31,29 @@ def spec_of(by: str, seed: int, budget: dict[str, Any]) -> dict[str, Any]:
     Games are long, so few tables play many steps each: a generation ends with playing its last games out. The settings
     were chosen by self-play in one process with seed 1, on 100 episodes of greedy play: it scored 0.03 to 0.64 between
     16 and 41 million steps, and -0.03 to -0.76 between 9 and 21 million with three times the learning rate, gamma 0.99
-    and half the minibatch. A league of 30 minutes with such settings scored -0.47 (a row of the results).
+    and half the minibatch. A league of 30 minutes with such settings scored -0.47 (a row of the results). The main's
+    learning rate falls, because its last version is the one that is judged; exploiters are reset, and keep theirs.
     """
+    algorithm = {
+        "id": "ppo",
+        "learning_rate": 7e-4,
+        "gamma": 0.995,
+        "gae_lambda": 0.95,
+        "entropy": 0.002,
+        "epochs": 4,
+        "minibatch": 2048,
+        "rollout_steps": 128,
+    }
+    falling = {"learning_rate_steps": budget.get("steps", MAIN_STEPS), "learning_rate_left": 0.1}
+    main = {"name": "main", "role": "main", "algorithm": {**algorithm, **falling}}
     return {
         "game": {"id": "slime_volley"},
         "seed": seed,
         "model": {"id": "mlp", "hidden": [64, 64]},
-        "algorithm": {
-            "id": "ppo",
-            "learning_rate": 7e-4,
-            "gamma": 0.995,
-            "gae_lambda": 0.95,
-            "entropy": 0.002,
-            "epochs": 4,
-            "minibatch": 2048,
-            "rollout_steps": 128,
-        },
+        "algorithm": algorithm,
         "league": {
             "preset": "alphastar" if by == LEAGUE else by,
-            "players": _PLAYERS.get(by, [{"name": "main", "role": "main"}]),
+            "players": [main, *_EXPLOITERS] if by == LEAGUE else [main],
             "snapshot": {"min_steps": 4_000_000, "win_rate": 0.7, "max_steps": 8_000_000},
             "champion_gate": None,
         },
