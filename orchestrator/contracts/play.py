@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from league.types import CheckpointRef
 from orchestrator.catalog import Component
-from orchestrator.contracts.queues import NO_RETRY, ActivityStub, Queue
+from orchestrator.contracts.queues import NO_RETRY, ActivityStub, Queue, before_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,7 @@ play_games = ActivityStub(
 gate_brief = ActivityStub(name="gate_brief", queue=Queue.STORE, message=GateRequest, result=GateBrief)
 record_gate_batch = ActivityStub(name="record_gate_batch", queue=Queue.STORE, message=GateBatch, result=GateBrief)
 judge_gate_probe = ActivityStub(name="judge_gate_probe", queue=Queue.STORE, message=GateRequest, result=GateBrief)
-stop_gate = ActivityStub(name="stop_gate", queue=Queue.STORE, message=GateStop, result=GateBrief)
+stop_gate = ActivityStub(name="stop_gate", queue=Queue.STORE, urgency=before_all, message=GateStop, result=GateBrief)
 end_gates = ActivityStub(name="end_gates", queue=Queue.STORE, message=GatesEnd, result=GatesEnded)
 plan_evaluation = ActivityStub(
     name="plan_evaluation",

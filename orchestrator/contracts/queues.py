@@ -41,6 +41,11 @@ NO_RETRY = RetryPolicy(maximum_attempts=1)
 """The workflow decides about the next attempt: see `orchestrator.workflows.retries`."""
 
 
+def before_all(message: object) -> int:
+    """The urgency of orders that a person waits for: players' transactions fill the queue of a large league."""
+    return 1
+
+
 @dataclass(frozen=True, kw_only=True)
 class ActivityStub(Generic[Message, Result]):
     """An activity as a workflow calls it: one message in, one result out.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from orchestrator.contracts.queues import ActivityStub, Queue
+from orchestrator.contracts.queues import ActivityStub, Queue, before_all
 
 
 def sweep_workflow_id(sweep: str) -> str:
@@ -107,6 +107,7 @@ change_sweep = ActivityStub(
     queue=Queue.STORE,
     message=SweepChange,
     result=type(None),
+    urgency=before_all,
     summary=lambda change: f"{change.status}: {change.reason}" if change.reason else change.status,
 )
-end_sweep = ActivityStub(name="end_sweep", queue=Queue.STORE, message=SweepEnd, result=SweepEnded)
+end_sweep = ActivityStub(name="end_sweep", queue=Queue.STORE, urgency=before_all, message=SweepEnd, result=SweepEnded)

@@ -8,7 +8,7 @@ from typing import Any
 
 from league.types import CheckpointRef, Role
 from orchestrator.catalog import Component
-from orchestrator.contracts.queues import NO_RETRY, RETRY_FEW_TIMES, ActivityStub, Queue
+from orchestrator.contracts.queues import NO_RETRY, RETRY_FEW_TIMES, ActivityStub, Queue, before_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,9 @@ class GarbageReport:
     bytes: int
 
 
-begin_trial = ActivityStub(name="begin_trial", queue=Queue.STORE, message=TrialRequest, result=TrialBrief)
+begin_trial = ActivityStub(
+    name="begin_trial", queue=Queue.STORE, urgency=before_all, message=TrialRequest, result=TrialBrief
+)
 make_initial_weights = ActivityStub(
     name="make_initial_weights",
     queue=Queue.INTERACTIVE,
@@ -177,16 +179,21 @@ make_initial_weights = ActivityStub(
     start_to_close=timedelta(minutes=1),
     retry=NO_RETRY,
 )
-enter_players = ActivityStub(name="enter_players", queue=Queue.STORE, message=EnterPlayers, result=type(None))
+enter_players = ActivityStub(
+    name="enter_players", queue=Queue.STORE, urgency=before_all, message=EnterPlayers, result=type(None)
+)
 change_status = ActivityStub(
     name="change_status",
     queue=Queue.STORE,
     message=StatusChange,
     result=type(None),
+    urgency=before_all,
     summary=lambda change: f"{change.status}: {change.reason}" if change.reason else change.status,
 )
-add_player = ActivityStub(name="add_player", queue=Queue.STORE, message=AddPlayer, result=Learner)
-change_player = ActivityStub(name="change_player", queue=Queue.STORE, message=ChangePlayer, result=Learner)
+add_player = ActivityStub(name="add_player", queue=Queue.STORE, urgency=before_all, message=AddPlayer, result=Learner)
+change_player = ActivityStub(
+    name="change_player", queue=Queue.STORE, urgency=before_all, message=ChangePlayer, result=Learner
+)
 note_event = ActivityStub(
     name="note_event",
     queue=Queue.STORE,

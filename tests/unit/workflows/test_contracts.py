@@ -15,7 +15,19 @@ from temporalio import activity
 import orchestrator.contracts
 from api.activities import store_activities
 from orchestrator.contracts import ActivityStub, Queue, interactive
+from orchestrator.contracts.generations import record_generation
 from orchestrator.contracts.interactive import Question
+from orchestrator.contracts.play import stop_gate
+from orchestrator.contracts.queues import before_all
+from orchestrator.contracts.sweeps import change_sweep, end_sweep
+from orchestrator.contracts.trials import (
+    StatusChange,
+    add_player,
+    begin_trial,
+    change_player,
+    change_status,
+    enter_players,
+)
 from orchestrator.storage.artifacts import ArtifactStore
 from workers.cluster.node_survey import NodeSurveyor
 from workers.cluster.ray_view import RayView
@@ -96,3 +108,10 @@ def test_no_activity_is_without_a_limit_of_time() -> None:
     for stub in stubs().values():
         assert stub.start_to_close.total_seconds() > 0
         assert stub.heartbeat is None or stub.heartbeat < stub.start_to_close
+
+
+def test_orders_are_served_before_the_transactions_of_players() -> None:
+    orders = (begin_trial, enter_players, change_status, add_player, change_player, stop_gate, change_sweep, end_sweep)
+    assert {stub.name for stub in stubs().values() if stub.urgency is before_all} == {stub.name for stub in orders}
+    assert change_status._priority(StatusChange(trial="t", status="stopping", reason="")).priority_key == 1
+    assert record_generation.urgency is None
