@@ -15,8 +15,8 @@ This page is written from `benchmarks/results/growth.json` by `python -m benchma
 where it states anything else. `python -m benchmarks.growth --json` measures the costs again, writes its prediction
 down, runs 200 tiny players and prints the error.
 
-Nothing larger than the leagues below was run, for a minute each, on a machine with other work:
-the tables of growth are a simulation. It is a queueing network whose
+Nothing larger than the leagues below was run, for a minute or two each; they fill the machine's cores. The tables of
+growth are a simulation. It is a queueing network whose
 stations are the parts of the system; what a generation costs each part is the CPU time that was measured here,
 extended along a straight line to larger leagues.
 """
@@ -100,8 +100,7 @@ def _checked(result: Mapping[str, Any]) -> str:
             [
                 *lines,
                 f"{predicted['generations_per_second']:g} generations a second. It was not run to its end yet, so the "
-                "simulation is unchecked: a first run did not finish in its time beside other work, and its "
-                "prediction was 0, because the simulated time was too short for one round of all players.",
+                "simulation is unchecked.",
             ]
         )
     seen = {
@@ -127,7 +126,7 @@ def _checked(result: Mapping[str, Any]) -> str:
             _table(["", "predicted", "seen", "error"], rows),
             f"The run began at {run['at']}, after the prediction, and was measured for {run['seconds']:.0f} s: "
             f"{run['generations']} "
-            f"generations. The machine had other work; its load average was {loads}.",
+            f"generations. The load average, which is the league's own, was {loads}.",
         ]
     )
 
