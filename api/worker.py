@@ -25,7 +25,7 @@ from orchestrator.temporal.deployment import Deployment, settle
 from orchestrator.tracing.setup import start_tracing
 from orchestrator.tracing.spans import closing
 from orchestrator.user_code.code_importing import import_archives_from
-from orchestrator.worker_process import run_workers
+from orchestrator.worker_process import retract_ready, run_workers
 from orchestrator.workflows.gate import GateWorkflow
 from orchestrator.workflows.player import PlayerWorkflow
 from orchestrator.workflows.probe import ProbeWorkflow
@@ -61,6 +61,7 @@ def sandbox() -> SandboxedWorkflowRunner:
 
 async def run_store_worker(settings: StoreSettings) -> None:
     """Serve until stopped."""
+    retract_ready()
     configure_logs(settings, role="store-worker")
     start_tracing(settings, role="store-worker")
     with closing():

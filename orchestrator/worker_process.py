@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ log = structlog.get_logger()
 
 READY_FILE = "LANISTA_READY_FILE"
 """The variable with the path of a file; the process writes its id there once it serves."""
+TOUCH_SECONDS = 10.0
+"""A worker that serves touches the file this often: a probe that finds it old may have the process started anew."""
+
+
+def retract_ready() -> None:
+    """Take back what an earlier process announced: the file may outlive it, as in a container that is started anew."""
+    if (path := os.environ.get(READY_FILE)) and os.path.exists(path):
+        Path(path).write_text("")
 
 
 def announce_ready() -> None:
@@ -45,10 +54,12 @@ async def run_workers(
             break
     else:
         problem = await _get_ready(everything, workers, settle)
+    touching = asyncio.create_task(_touch_ready_file())
     if problem is None:
         await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
     log.info("worker stopping", role=role)
     await asyncio.gather(*(worker.shutdown() for worker in workers))
+    touching.cancel()
     stopping.cancel()
     await asyncio.gather(*running)
     if problem is not None:
@@ -72,3 +83,11 @@ async def _become_ready(workers: Sequence[Worker], settle: Callable[[], Awaitabl
         await settle()
     announce_ready()
     log.info("worker ready", queues=sorted({worker.task_queue for worker in workers}))
+
+
+async def _touch_ready_file() -> None:
+    """Show that the event loop runs."""
+    while path := os.environ.get(READY_FILE):
+        await asyncio.sleep(TOUCH_SECONDS)
+        with suppress(OSError):  # gone, or another user's: the probe will tell
+            os.utime(path)

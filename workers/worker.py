@@ -27,7 +27,7 @@ from orchestrator.temporal.deployment import Deployment, settle
 from orchestrator.tracing.setup import start_tracing
 from orchestrator.tracing.spans import closing
 from orchestrator.user_code.code_importing import import_archives_from
-from orchestrator.worker_process import run_workers
+from orchestrator.worker_process import retract_ready, run_workers
 from workers.activities.charts import ChartActivities
 from workers.activities.gateways import GatewayActivities
 from workers.activities.interactive import InteractiveActivities
@@ -128,6 +128,7 @@ async def wait_for_cpus(cluster: ClusterWatch, patience: float = 60.0) -> None:
 
 async def run_train_worker(settings: WorkerSettings) -> None:
     """Serve until stopped."""
+    retract_ready()
     configure_logs(settings, role="train-worker")
     start_tracing(settings, role="train-worker")
     with closing():
