@@ -20,7 +20,8 @@ from lanista.stack.processes.child_environment import (
     storage_prefixes,
     variables_of,
 )
-from orchestrator.settings import ArtifactCacheSettings, CodeSettings, LanistaSettings, SettingsError
+from orchestrator.settings import ArtifactCacheSettings, CodeSettings, LanistaSettings, SettingsError, TemporalSettings
+from orchestrator.temporal.deployment import Deployment
 from workers.gateway.league.settings import LeagueGatewaySettings
 from workers.settings import WorkerSettings
 
@@ -118,6 +119,20 @@ def test_the_train_worker_gets_its_settings_by_value_and_reads_no_file(
     settings = WorkerSettings.load()
     assert (settings.train_slots, settings.log_level) == (3, "debug")
     assert settings.tensorboard_dir == str(home.tensorboard)
+
+
+def test_workers_of_the_stack_make_their_build_the_current_one(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a league on one host would wait for a build that is gone."""
+    monkeypatch.setenv("LANISTA_TEMPORAL_DEPLOYMENT", "leagues")
+    monkeypatch.setenv("LANISTA_TEMPORAL_BUILD_ID", "2")
+    found = environments(home)
+    for part, role in (("store-worker", "store"), ("train-worker", "train")):
+        with monkeypatch.context() as process:
+            for name, value in found[part].items():
+                process.setenv(name, value)
+            settings = TemporalSettings.load()
+        assert settings.temporal_promote, part
+        assert Deployment.of(settings, role) == Deployment(name=f"leagues-{role}", build_id="2")
 
 
 def test_settings_survive_the_way_through_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
