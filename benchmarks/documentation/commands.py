@@ -18,7 +18,7 @@ from lanista.cli import app
 
 OTHER_PROGRAMS = frozenset(
     {"$EDITOR", "cat", "cd", "cp", "curl", "docker", "export", "for", "done", "git", "grep", "jq", "openssl", "pytest"}
-    | {"python", "ray", "sed", "tail", "tar", "temporal", "useradd"}
+    | {"install", "python", "ray", "sed", "tail", "tar", "temporal", "useradd"}
     | {"kubectl", "deploy/kubernetes/make-secrets.sh", "sbatch", "scancel", "squeue", "df", "chronyc", "psql"}
 )
 """Programs of others: their commands are read by bash alone."""

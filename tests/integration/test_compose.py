@@ -19,6 +19,7 @@ from lanista.cli import app
 from lanista.settings import INTERNAL, known_settings
 from orchestrator.settings import ArtifactCacheSettings, CodeSettings, LanistaSettings
 from tests.integration.compose_file import FILE, ROOT, SECRETS, commands, compose_tool, services, uses
+from workers.cluster.labels import parse_labels
 from workers.gateway.auth import Access, check_exposure
 from workers.gateway.league.settings import LeagueGatewaySettings
 from workers.settings import WorkerSettings
@@ -245,6 +246,17 @@ def test_ray_workers_and_trainers_find_the_head_and_share_checkpoints() -> None:
         assert "ports" not in service
 
 
+def test_rays_workers_have_the_labels_that_the_train_worker_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ray._private.label_utils import parse_node_labels_string
+
+    for asked in ("", "pool=training,disk=ssd"):
+        given = services({**SECRETS, "LANISTA_RAY_LABELS": asked})
+        (line,) = commands(given["ray-worker"])
+        (labels,) = (word.partition("=")[2] for word in line if word.startswith("--labels="))
+        monkeypatch.setenv("LANISTA_RAY_LABELS", given["train-worker"]["environment"]["LANISTA_RAY_LABELS"])
+        assert parse_node_labels_string(labels) == parse_labels(WorkerSettings.load().ray_labels)
+
+
 TRACED = {"api", "store-worker", "train-worker"}
 
 
@@ -276,15 +288,17 @@ def test_parts_that_run_user_code_share_what_they_pull_and_may_install_packages(
 
 
 def test_retention_is_the_store_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = services({**SECRETS, "LANISTA_RETAIN_NEWEST": "20", "LANISTA_RETAIN_EVERY": "100"})
+    chosen = {"LANISTA_RETAIN_NEWEST": "20", "LANISTA_RETAIN_EVERY": "100", "LANISTA_RETAIN_MATCHES_DAYS": "90"}
+    given = services({**SECRETS, **chosen})
     assert {name for name, service in given.items() if "LANISTA_RETAIN_NEWEST" in service.get("environment", {})} == {
         "store-worker"
     }
     for key, value in given["store-worker"]["environment"].items():
         if value is not None:
             monkeypatch.setenv(key, value)
-    retention = StoreSettings.load().retention
-    assert retention is not None and (retention.newest, retention.every) == (20, 100)
+    settings = StoreSettings.load()
+    assert settings.retention is not None
+    assert (settings.retention.newest, settings.retention.every, settings.retain_matches_days) == (20, 100, 90)
 
 
 def test_the_image_has_the_extras_and_the_folders_of_the_volumes() -> None:

@@ -137,6 +137,20 @@ def test_the_role_of_api_and_worker_reads_and_writes_rows_and_no_more(databases:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() is not None
 
 
+def test_the_role_of_api_and_worker_backs_up_audits_and_prunes(databases: PostgresServer, tmp_path: Path) -> None:
+    assert migrated(databases, LANISTA_DATABASE_APP_ROLE="lanista_app").returncode == 0
+    url = as_role(databases, "lanista_app", "lanista")
+    environment = {**os.environ, "LANISTA_DATABASE_URL": url, "LANISTA_ARTIFACTS": str(tmp_path / "artifacts")}
+    for arguments in (
+        ["backup", str(tmp_path / "backup")],
+        ["audit"],
+        ["prune", "--newest", "2", "--matches-days", "9"],
+    ):
+        done = subprocess.run([str(BIN / "lanista"), *arguments], capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "backup" / "backup.json").exists()
+
+
 def test_a_migration_for_a_role_that_does_not_exist_says_so(databases: PostgresServer) -> None:
     done = migrated(databases, LANISTA_DATABASE_APP_ROLE="nobody_there")
     assert done.returncode == 1 and "Traceback" not in done.stderr
