@@ -1,16 +1,19 @@
 #!/bin/sh
 # Makes the Secrets of deploy/kubernetes with random values, in the namespace lanista or the one that is named:
 #
-#   LANISTA_DATABASE_PASSWORD=... AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... ./make-secrets.sh [NAMESPACE]
+#   LANISTA_DATABASE_PASSWORD=... LANISTA_DATABASE_APP_PASSWORD=... ./make-secrets.sh [NAMESPACE]
 #
-# The password is that of the role in database-url. The AWS variables are optional: without them pods use what their
-# machine or account gives them. So is LANISTA_TRACE_HEADERS, what a collector of traces asks for. Secrets that exist stay as they are: kubectl refuses to make them again. KUBECTL is the
-# command to use, "kubectl --dry-run=client -o yaml" to look first. Values never appear in arguments of a process.
+# The passwords are those of the roles in database-owner-url and in database-url. AWS_ACCESS_KEY_ID with
+# AWS_SECRET_ACCESS_KEY is optional: without them pods use what their machine or account gives them. So is
+# LANISTA_TRACE_HEADERS, what a collector of traces asks for. Secrets that exist stay as they are: kubectl refuses to make
+# them again. KUBECTL is the command to use, "kubectl --dry-run=client -o yaml" to look first. Values never appear in
+# arguments of a process.
 set -eu
 
 namespace=${1:-lanista}
 kubectl=${KUBECTL:-kubectl}
-: "${LANISTA_DATABASE_PASSWORD:?set LANISTA_DATABASE_PASSWORD to the password of the role in database-url}"
+: "${LANISTA_DATABASE_PASSWORD:?set LANISTA_DATABASE_PASSWORD to the password of the role in database-owner-url}"
+: "${LANISTA_DATABASE_APP_PASSWORD:?set LANISTA_DATABASE_APP_PASSWORD to the password of the role in database-url}"
 
 random() {
     openssl rand -hex 24
@@ -22,8 +25,12 @@ make() {
     $kubectl create secret generic "$1" --namespace "$namespace" --from-env-file=/dev/stdin
 }
 
-make lanista-store <<SECRETS
+make lanista-migrate <<SECRETS
 database-password=$LANISTA_DATABASE_PASSWORD
+SECRETS
+
+make lanista-store <<SECRETS
+database-password=$LANISTA_DATABASE_APP_PASSWORD
 temporal-key=$(random)
 session-secret=$(random)
 SECRETS

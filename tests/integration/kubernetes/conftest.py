@@ -29,6 +29,7 @@ def secrets(tmp_path_factory: pytest.TempPathFactory) -> Secrets:
         "PATH": f"{folder}:/usr/bin:/bin",
         "FOLDER": str(folder),
         "LANISTA_DATABASE_PASSWORD": "d#2 = x",
+        "LANISTA_DATABASE_APP_PASSWORD": "a' 2",
         "AWS_ACCESS_KEY_ID": "AK",
         "AWS_SECRET_ACCESS_KEY": "SK",
         "LANISTA_TRACE_HEADERS": "x-api-key=a=b, other=c d",

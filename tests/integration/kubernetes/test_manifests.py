@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import time
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -108,11 +111,36 @@ def test_volumes_accounts_and_probes_of_pods_exist(pod: Pod) -> None:
     assert account is None or account in of_kind(manifests, "ServiceAccount")
     ports = {port["name"] for port in pod.container.get("ports", [])}
     ends = pod.owner["kind"] in ("Job", "CronJob")
-    assert ("readinessProbe" in pod.container) != ends
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert (probe in pod.container) != ends, f"{pod}: {probe}"
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         action = pod.container.get(probe, {})
         for kind in ("httpGet", "tcpSocket"):
             assert kind not in action or action[kind]["port"] in ports, f"{pod}: {probe}"
+
+
+def test_probes_of_workers_find_a_file_that_is_written_and_touched(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+
+    def passes(command: list[str]) -> bool:
+        here = [word.replace("/run/lanista/ready", str(ready)) for word in command]
+        return subprocess.run(here, capture_output=True).returncode == 0
+
+    commands_of = {
+        str(pod.container[probe]["exec"]["command"]): pod.container[probe]["exec"]["command"]
+        for _, pod in PODS
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe")
+        if "exec" in pod.container.get(probe, {})
+    }
+    (command,) = commands_of.values()
+    assert not passes(command), "the worker has not begun to serve"
+    ready.write_text("")
+    assert not passes(command), "what an earlier process announced was taken back"
+    ready.write_text("17")
+    assert passes(command)
+    old = time.time() - 90
+    os.utime(ready, (old, old))
+    assert not passes(command), "its event loop stands still"
 
 
 @each_overlay

@@ -7,6 +7,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from api.settings import ApiSettings, StoreSettings
 from api.web.middleware.host_and_size import allowed_hosts
@@ -29,6 +30,7 @@ CLASSES: dict[str, type[LanistaSettings]] = {
     "ray-worker": WorkerSettings,
     "gateway": LeagueGatewaySettings,
 }
+DATABASE = "LANISTA_DATABASE_URL"
 OTHERS = {"HOME", "PGPASSWORD", "RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"}
 PODS = [(name, pod) for name, manifests in OVERLAYS.items() for pod in pods(manifests)]
 
@@ -59,12 +61,25 @@ def test_secrets_reach_only_the_parts_that_need_them() -> None:
     store = {"api", "store-worker"}
     assert readers["lanista-store/temporal-key"] == store
     assert readers["lanista-store/session-secret"] == {"api"}
-    assert readers["lanista-store/database-password"] <= store | {"migrate", "backup", "prune"}
+    assert readers["lanista-store/database-password"] == store | {"backup", "prune"}
+    assert readers["lanista-migrate/database-password"] == {"migrate"}, "only it may change the schema"
     assert readers["lanista-train/temporal-train-key"] == store | {"train-worker"}
     assert readers["lanista-gateway/control-key"] == {"gateway", "train-worker"}
     assert readers["lanista-gateway/token"] == {"gateway"}
     assert readers["lanista-ray/auth_token"] == {"train-worker"}, "KubeRay gives it to Ray's own pods"
     assert readers["lanista-tracing/headers"] == store | {"train-worker"}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_only_the_migration_connects_as_the_owner_of_the_tables(overlay: str, secrets: Secrets) -> None:
+    manifests = OVERLAYS[overlay]
+    by_part = {pod.component: environment(pod, manifests, secrets) for pod in pods(manifests)}
+    urls = {part: make_url(given[DATABASE]) for part, given in by_part.items() if DATABASE in given}
+    owner, role = urls.pop("migrate"), by_part["migrate"]["LANISTA_DATABASE_APP_ROLE"]
+    assert urls.keys() == {"api", "store-worker", "backup", "prune"}
+    assert {url.username for url in urls.values()} == {role} != {owner.username}
+    assert {url.set(username=owner.username) for url in urls.values()} == {owner}, "the same database"
+    assert by_part["migrate"]["PGPASSWORD"] != by_part["api"]["PGPASSWORD"]
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -121,9 +136,19 @@ OPTIONAL = {
     "artifact-cache-mb": "500",
     "retain-newest": "20",
     "retain-every": "100",
+    "retain-matches-days": "90",
     "install-packages": "true",
+    "temporal-tls": "true",
+    "temporal-tls-ca": __file__,
+    "temporal-tls-server-name": "temporal.example",
+    "temporal-tls-cert": __file__,
+    "temporal-tls-key": __file__,
+    "temporal-api-key-file": __file__,
+    "temporal-deployment": "leagues",
+    "temporal-build-id": "2",
+    "temporal-promote": "true",
 }
-"""Settings that the ConfigMap may have, with a value of each."""
+"""Settings that the ConfigMap may have, with a value of each; this file stands for those of the Secret."""
 
 
 def test_tracing_reaches_the_parts_that_write_spans(secrets: Secrets, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,6 +189,37 @@ def test_optional_settings_of_nodes_and_of_the_store_reach_those_who_read_them(
                 assert settings["artifact_cache"].parent == Path(mount)
             if pod.component == "store-worker":
                 assert (settings["retain_newest"], settings["retain_every"]) == (20, 100)
+                assert settings["retain_matches_days"] == 90
+
+
+def test_all_that_speak_to_temporal_take_the_settings_of_its_connection(
+    secrets: Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifests = deepcopy(OVERLAYS["gpu"])
+    of_kind(manifests, "ConfigMap")["lanista-settings"]["data"].update(OPTIONAL)
+    for pod in pods(manifests):
+        given = environment(pod, manifests, secrets)
+        speaks = "LANISTA_TEMPORAL_ADDRESS" in given
+        assert speaks == (pod.component in ("api", "store-worker", "train-worker"))
+        volumes = {volume["name"]: volume.get("secret") for volume in pod.spec["volumes"]}
+        assert speaks == (volumes.get("temporal") is not None), pod
+        if not speaks:
+            assert not any(name.startswith("LANISTA_TEMPORAL_") for name in given), pod
+            continue
+        assert volumes["temporal"]["optional"], "a server may ask for nothing"
+        (mount,) = (each for each in pod.container["volumeMounts"] if each["name"] == "temporal")
+        guide = (ROOT / "docs" / "guides" / "kubernetes.md").read_text()
+        assert f"`{mount['mountPath']}/ca.pem`" in guide and mount["readOnly"]
+        with monkeypatch.context() as process:
+            for name, value in given.items():
+                process.setenv(name, value)
+            settings = CLASSES[pod.component].load().model_dump()
+        assert settings["temporal_tls"] and settings["temporal_tls_server_name"] == "temporal.example"
+        for name in ("tls_ca", "tls_cert", "tls_key", "api_key_file"):
+            assert settings[f"temporal_{name}"] == Path(__file__), f"{pod}: {name}"
+        upgraded = ("leagues", "2", True) if pod.component != "api" else ("", "", False)
+        found = tuple(settings[f"temporal_{name}"] for name in ("deployment", "build_id", "promote"))
+        assert found == upgraded, pod
 
 
 def test_optional_settings_are_those_of_the_guide() -> None:
