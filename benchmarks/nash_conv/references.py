@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import io
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from benchmarks.nash_conv.pools import Point
 from workers.games.names import make_game
 
 POINTS = 20
-"""Points of a curve of NFSP and CFR, evenly over the time; PSRO has one for each iteration."""
+"""Points of a curve, evenly over the time; PSRO, whose iterations become longer, may have fewer."""
 _NFSP = {
     "hidden_layers_sizes": [128],
     "reservoir_buffer_capacity": 2_000_000,
@@ -50,9 +51,20 @@ Stages = Iterator[tuple[int, Callable[[], float]]]
 """Iterations or episodes so far, and what computes the NashConv then."""
 
 
+def check_references(names: Iterable[str]) -> None:
+    """Raise RuntimeError for a reference that cannot run here, before hours are spent on the others."""
+    # OpenSpiel does not ask for what its NFSP imports
+    if "openspiel-nfsp" in names and find_spec("tree") is None:
+        raise RuntimeError("OpenSpiel's NFSP needs dm-tree: pip install dm-tree")
+
+
 def reference(name: str, game: str, seconds: float, seed: int) -> list[Point]:
-    """The curve of one reference; the time of evaluations does not count."""
-    spent, points = 0.0, []
+    """The curve of one reference; the time of evaluations does not count.
+
+    A mixture of many policies takes longer to evaluate than to extend, so that not every stage is.
+    """
+    check_references([name])
+    spent, due, points = 0.0, 0.0, list[Point]()
     spiel_game = pyspiel.load_game_as_turn_based(make_game(game, 1).spec.openspiel)
     np.random.seed(seed)
     # PSRO and NFSP print and warn of their own
@@ -62,8 +74,11 @@ def reference(name: str, game: str, seconds: float, seed: int) -> list[Point]:
             began = time.perf_counter()
             count, evaluate = next(stages)
             spent += time.perf_counter() - began
+            if spent < min(due, seconds):
+                continue
             value = evaluate()
             points.append(Point(steps=count, last=value, mixture=value, seconds=round(spent, 2)))
+            due = (int(spent / seconds * POINTS) + 1) * seconds / POINTS
     return points
 
 
@@ -78,10 +93,8 @@ def _cfr(game: Any, seconds: float, seed: int) -> Stages:
 
 
 def _nfsp(game: Any, seconds: float, seed: int) -> Stages:
-    try:
-        from open_spiel.python.pytorch import nfsp
-    except ModuleNotFoundError as error:  # OpenSpiel does not ask for what its NFSP imports
-        raise RuntimeError(f"OpenSpiel's NFSP needs dm-tree: pip install dm-tree ({error})") from error
+    from open_spiel.python.pytorch import nfsp
+
     env = rl_environment.Environment(game)
     size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
     nfsp.set_seed(seed)
