@@ -44,6 +44,7 @@ PUBLISHED = {
         "middle-medium": "errors of 2 to 3 %",
     }
 }
+GAMES = 50
 SEARCHES = (64, 200)
 """Simulations with which `alphazero` is judged too, beside its network alone."""
 
@@ -85,6 +86,7 @@ def run(by: str, seed: int, given: argparse.Namespace) -> dict[str, Any]:
             }
             kept = ", ".join(f"{each} {part['keeps']:.1%}" for each, part in row[name]["keeps"].items())
             say(f"  {name}: {kept}; moving first {row[name]['moving_first']}")
+    row["cores"] = len(os.sched_getaffinity(0))
     row["load"] = round(os.getloadavg()[0], 1)
     return row
 
@@ -92,7 +94,8 @@ def run(by: str, seed: int, given: argparse.Namespace) -> dict[str, Any]:
 def key_of(by: str, given: argparse.Namespace, seed: int) -> str:
     """What a row is called; bots need no time."""
     trained = "" if by in BOTS else f", {given.minutes:g} minutes"
-    return f"{by}{trained}, seed {seed}, {given.positions} positions a set"
+    games = "" if given.games == GAMES else f", {given.games} games"
+    return f"{by}{trained}, seed {seed}, {given.positions} positions a set{games}"
 
 
 def main() -> None:
@@ -103,7 +106,9 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0, help="minutes of training")
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--positions", type=int, default=1000, help="positions of each set")
-    parser.add_argument("--games", type=int, default=50, help="games against the solver, moving first and second each")
+    parser.add_argument(
+        "--games", type=int, default=GAMES, help="games against the solver, moving first and second each"
+    )
     parser.add_argument("--file", type=Path, default=RESULTS)
     given = parser.parse_args()
     torch.set_num_threads(1)

@@ -67,18 +67,24 @@ def check_scale() -> None:
         raise RuntimeError(f"the solver scores a win with the fourth stone as {won.scores[3]}, not as 22 - 4 = 18")
 
 
+def board(moves: tuple[int, ...]) -> tuple[str, ...]:
+    """The position that these moves lead to, column by column: several orders of moves lead to the same."""
+    return tuple("".join(str(ply % 2) for ply, move in enumerate(moves) if move == column) for column in range(7))
+
+
 def draw_sets(size: int) -> dict[str, list[Judged]]:
     """Random games up to a random ply, until every set is full. Positions may occur once only."""
-    rng, known = np.random.default_rng(_SEED), set[tuple[int, ...]]()
+    rng, known = np.random.default_rng(_SEED), set[tuple[str, ...]]()
     found: dict[str, list[Judged]] = {name: [] for name in SETS}
     for stage, plies in _PLIES.items():
         names = [name for name in SETS if name.startswith(stage)]
         for _ in range(_TRIES):
             if all(len(found[name]) >= size for name in names):
                 break
-            drawn = {moves for _ in range(4 * size) if (moves := tuple(random_moves(rng, plies)))} - known
-            known |= drawn
-            for judged in solved(sorted(drawn)):
+            drawn = {board(moves): moves for _ in range(4 * size) if (moves := tuple(random_moves(rng, plies)))}
+            fresh = [moves for position, moves in drawn.items() if position not in known]
+            known |= drawn.keys()
+            for judged in solved(sorted(fresh)):
                 if (rows := found.get(set_of(judged))) is not None and len(rows) < size:
                     rows.append(judged)
             say("positions: " + ", ".join(f"{name} {len(rows)}" for name, rows in found.items()))

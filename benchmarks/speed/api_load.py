@@ -1,10 +1,16 @@
-"""How fast the API reads a large league, with 20 clients at once, and whether 200 followers miss an event."""
+"""How fast the API reads a large league, with 20 clients at once, and whether 200 followers miss an event.
+
+    python -m benchmarks.api_load --json [--requests 400]
+
+A run of all calls is a row of benchmarks/results/api_load.json, by its time, with the machine's load before it.
+"""
 
 from __future__ import annotations
 
 import argparse
 import http.client
 import json
+import os
 import statistics
 import sys
 import threading
@@ -13,17 +19,21 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import psutil
 import psycopg
 
+from benchmarks.results_file import read_results, write_results
 from benchmarks.stacks.http_clients import UnexpectedAnswer, request_bytes, time_gets
 from benchmarks.stacks.large_league import LargeLeague, make_large_league
 from benchmarks.stacks.local_stack import LocalStack, local_stack
 from lanista.stack.control import reach
 
 CLIENTS = 20
+FILE = Path(__file__).parents[1] / "results" / "api_load.json"
 
 
 @dataclass(frozen=True)
@@ -197,15 +207,18 @@ def followers(port: int, token: str, url: str, readers: int, events: int) -> dic
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=400, help="of each call")
-    parser.add_argument("--only", default="", help="names of calls, with commas: those alone, and no followers")
+    parser.add_argument("--only", default="", help="names of calls, with commas: those, no followers, no row")
     parser.add_argument("--readers", type=int, default=200)
     parser.add_argument("--events", type=int, default=500)
+    parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     only = {name.strip() for name in given.only.split(",") if name.strip()}
-    with local_stack() as stack:
+    load = round(os.getloadavg()[0], 1)
+    # quick calls are asked for more often in a second than one token may
+    with local_stack(LANISTA_RATE_LIMIT="0") as stack:
         url = reach(stack.home)["LANISTA_DATABASE_URL"].replace("+psycopg", "")
         token = stack.home.admin_token.read_text().strip()
         print("making 300 players and a million matches ...", file=sys.stderr)
@@ -220,10 +233,19 @@ def main() -> None:
         if not only:
             rows.append(payoff_after_commit(stack, token, league, url))
             stream = followers(stack.port, token, url, given.readers, given.events)
-    print(json.dumps({"calls": rows, "events": stream}, indent=None if given.json else 2))
+    found = {"calls": rows, "events": stream}
+    if not only:
+        counts = {"players": len(league.players), "matches": league.matches, "requests": given.requests, "load": load}
+        record(given.file, {**counts, **found})
+    print(json.dumps(found, indent=None if given.json else 2))
     complete = stream is None or stream["complete"] == given.readers
     if not (complete and all(row["ok"] for row in rows)):
         sys.exit(1)
+
+
+def record(file: Path, row: dict[str, Any]) -> None:
+    """Add the row of this minute."""
+    write_results(file, {**read_results(file), f"{datetime.now(UTC):%Y-%m-%d %H:%M}": row})
 
 
 def _etag(stack: LocalStack, token: str, league: LargeLeague) -> str:

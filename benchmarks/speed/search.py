@@ -4,6 +4,11 @@ Rates are moves a second of CPU time, on one core and on two (two processes at o
 time of the network calls alone over the time of the search: 1 would be a search that costs nothing beside them.
 OpenSpiel is beside the search without a network. pgx with mctx (installed once into build/jax-venv) is beside those
 with one, with networks of the same shapes and the same number of tables.
+
+    python -m benchmarks.search --json [--simulations 1,16,64,256] [--cores 1,2] [--networks none,...] [--seconds 5]
+
+A rate is a row of benchmarks/results/search.json, with the machine's load before it; a second call measures only what
+is missing.
 """
 
 from __future__ import annotations
@@ -12,11 +17,12 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +31,7 @@ import torch
 
 from benchmarks.peers.rates import say
 from benchmarks.peers.searching.venvs import run_tool
+from benchmarks.results_file import read_results, write_results
 from orchestrator.catalog import Component
 from workers.games.names import make_game
 from workers.inference.policy import Policy
@@ -34,6 +41,8 @@ from workers.search.rules import SearchRules
 from workers.search.search import Evaluate, Search
 
 GAME = "connect_four"
+RESULTS = Path(__file__).parents[1] / "results" / "search.json"
+PEERS = ("openspiel", "mctx")
 _CONVRES = Component(id="convres", options={"channels": 32, "blocks": 2})
 NETWORKS: dict[str, tuple[Component | None, int, Precision]] = {
     "none": (None, 1024, "f32"),
@@ -59,29 +68,48 @@ class Rate:
 
 
 def main() -> None:
-    """Measure, and print a table or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Measure what is missing, and print all rows as a table or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print rows as JSON")
     parser.add_argument("--simulations", default="1,16,64,256", help="simulations a move, separated by commas")
     parser.add_argument("--seconds", type=float, default=5.0, help="CPU seconds of each measurement")
     parser.add_argument("--cores", default="1,2", help="processes at once, separated by commas")
     parser.add_argument("--networks", default=",".join(NETWORKS), help="which, separated by commas")
-    parser.add_argument("--peers", default="openspiel,mctx", help="whom to run beside, separated by commas")
+    parser.add_argument(
+        "--peers", default=",".join(PEERS), help="whom to run beside, separated by commas; '' for nobody"
+    )
+    parser.add_argument("--file", type=Path, default=RESULTS)
     given = parser.parse_args()
-    peers = given.peers.split(",")
-    rows: list[Rate] = []
+    networks, peers = given.networks.split(","), [name for name in given.peers.split(",") if name]
+    for option, names, known in (("networks", networks, NETWORKS), ("peers", peers, PEERS)):
+        if unknown := set(names) - set(known):
+            raise SystemExit(f"--{option} {', '.join(sorted(unknown))}: allowed are {', '.join(known)}")
+    rows = read_results(given.file)
     for cores in map(int, given.cores.split(",")):
         for simulations in map(int, given.simulations.split(",")):
-            for name in given.networks.split(","):
-                rows.append(_on_cores(cores, partial(searched, name, simulations, given.seconds)))
-                say(str(rows[-1]))
-                if name != "none" and "mctx" in peers:
-                    rows.append(_on_cores(cores, partial(mctx, name, simulations, given.seconds)))
-                    say(str(rows[-1]))
-            if simulations > 1 and "openspiel" in peers:
-                rows.append(_on_cores(cores, partial(openspiel, simulations, given.seconds)))
-                say(str(rows[-1]))
-    print(json.dumps([asdict(row) for row in rows], indent=1) if given.json else table(rows))
+            for name, measure in measurements(networks, peers, simulations, given.seconds).items():
+                key = f"{name}, {simulations} simulations, {cores} cores, {given.seconds:g} s"
+                if key not in rows:
+                    load = round(os.getloadavg()[0], 1)
+                    rows[key] = {**asdict(_on_cores(cores, measure)), "load": load}
+                    say(f"{key}: {rows[key]['moves_per_second']:.0f} moves/s")
+                    write_results(given.file, rows)
+    print(json.dumps(rows) if given.json else table(rows.values()))
+
+
+def measurements(
+    networks: Sequence[str], peers: Sequence[str], simulations: int, seconds: float
+) -> dict[str, partial[Rate]]:
+    """By engine and network, in the order in which rivals are to run: each beside what it is compared with."""
+    found: dict[str, partial[Rate]] = {}
+    for name in networks:
+        found[f"lanista, {name}"] = partial(searched, name, simulations, seconds)
+        if name != "none" and "mctx" in peers:
+            found[f"pgx+mctx, {name}"] = partial(mctx, name, simulations, seconds)
+        # its bot needs two simulations
+        if name == "none" and "openspiel" in peers and simulations > 1:
+            found["openspiel, none"] = partial(openspiel, simulations, seconds)
+    return found
 
 
 def searched(name: str, simulations: int, seconds: float) -> Rate:
@@ -185,13 +213,13 @@ def _on_cores(cores: int, measure: partial[Rate]) -> Rate:
     )
 
 
-def table(rows: Sequence[Rate]) -> str:
+def table(rows: Iterable[dict[str, Any]]) -> str:
     """The rows for people."""
     lines = [f"{'engine':10} {'network':20} {'simulations':>11} {'cores':>5} {'moves/s':>9} {'network share':>13}"]
     for row in rows:
-        share = "" if row.share is None else f"{row.share:.2f}"
-        what = f"{row.engine:10} {row.network:20} {row.simulations:11} {row.cores:5}"
-        lines.append(f"{what} {row.moves_per_second:9.0f} {share:>13}")
+        share = "" if row["share"] is None else f"{row['share']:.2f}"
+        what = f"{row['engine']:10} {row['network']:20} {row['simulations']:11} {row['cores']:5}"
+        lines.append(f"{what} {row['moves_per_second']:9.0f} {share:>13}")
     return "\n".join(lines)
 
 

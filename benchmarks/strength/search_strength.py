@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,6 +46,8 @@ from workers.search.search import Search
 
 RESULTS = Path(__file__).parents[1] / "results" / "search_strength.json"
 WITH_SEARCH = (64, 200)
+POSITIONS, PAIRS = 1000, 50
+"""What the solver judges, and pairs of games against the bot; a row of other numbers says them in its name."""
 _NEWEST = (
     "SELECT uri, sha256, size, number, steps FROM model_versions WHERE trial_id = %s AND uri IS NOT NULL"
     " ORDER BY number DESC LIMIT 1"
@@ -194,7 +197,7 @@ def run(name: str, by: str, minutes: float, seed: int, given: argparse.Namespace
             row["errors"] = errors(store, version, judged)
             say("  errors: " + ", ".join(f"{way} {each['error']:.1%}" for way, each in row["errors"].items()))
         row[case.bot] = games(store, version, case, given.pairs)
-    return row
+    return {**row, "cores": len(os.sched_getaffinity(0)), "load": round(os.getloadavg()[0], 1)}
 
 
 def _with_options(case: Case, given: argparse.Namespace) -> Case:
@@ -208,6 +211,10 @@ def _with_options(case: Case, given: argparse.Namespace) -> Case:
 def _key(given: argparse.Namespace, by: str, minutes: float, seed: int) -> str:
     """What a row is called: other options than the case's make another row."""
     options = "".join(f", {text}" for text in (given.model, given.algorithm, given.generation) if text is not None)
+    if CASES[given.case].solved and given.positions != POSITIONS:
+        options += f", {given.positions} positions"
+    if given.pairs != PAIRS:
+        options += f", {given.pairs} pairs"
     return f"{given.case}, {by}, {minutes:g} minutes, seed {seed}{options}"
 
 
@@ -219,8 +226,8 @@ def main() -> None:
     parser.add_argument("--by", default="alphazero,ppo", help="algorithms, separated by commas")
     parser.add_argument("--minutes", type=float, help="minutes of each run; default: the case's own")
     parser.add_argument("--seeds", default="1,2,3")
-    parser.add_argument("--positions", type=int, default=1000, help="positions that the solver judges")
-    parser.add_argument("--pairs", type=int, default=50, help="pairs of games against the bot")
+    parser.add_argument("--positions", type=int, default=POSITIONS, help="positions that the solver judges")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs of games against the bot")
     parser.add_argument("--model", help="the model of alphazero, as JSON")
     parser.add_argument("--algorithm", help="other options of alphazero, as JSON")
     parser.add_argument("--generation", help="other options of the case, as JSON: steps, tables, openings")

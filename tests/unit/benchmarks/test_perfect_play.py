@@ -53,9 +53,14 @@ def test_sets_are_filled_without_repetition_and_solved_once(tmp_path: Path, monk
     assert list(first) == list(sets.SETS) and all(len(rows) == 4 for rows in first.values())
     assert all(sets.set_of(each) == name for name, rows in first.items() for each in rows)
     everything = [each.moves for rows in first.values() for each in rows]
-    assert len(set(everything)) == len(everything)
+    assert len({sets.board(moves) for moves in everything}) == len(everything)
     before = len(calls)
     assert sets.position_sets(4, tmp_path) == first and len(calls) == before
+
+
+def test_orders_of_moves_that_lead_to_one_position_count_once() -> None:
+    assert sets.board((3, 0, 4)) == sets.board((4, 0, 3)) != sets.board((3, 4, 0))
+    assert sets.board((3, 3, 3)) != sets.board((3, 3))
 
 
 def test_shares_count_all_positions_and_those_that_matter() -> None:

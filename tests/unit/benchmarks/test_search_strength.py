@@ -54,6 +54,18 @@ def test_its_trials_are_valid(case: str, by: str) -> None:
     assert spec.algorithm.id == by and spec.budget is not None and spec.budget.wall_clock is not None
 
 
+def test_a_row_of_other_numbers_has_another_name() -> None:
+    def name(case: str, positions: int, pairs: int) -> str:
+        given = argparse.Namespace(
+            case=case, model=None, algorithm=None, generation=None, positions=positions, pairs=pairs
+        )
+        return search_strength._key(given, "ppo", 5.0, 2)
+
+    assert name("connect_four", 1000, 50) == "connect_four, ppo, 5 minutes, seed 2"
+    assert name("connect_four", 200, 10) == "connect_four, ppo, 5 minutes, seed 2, 200 positions, 10 pairs"
+    assert name("hex", 200, 50) == "hex, ppo, 5 minutes, seed 2", "the solver judges no Hex"
+
+
 def test_what_is_there_is_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
