@@ -32,7 +32,7 @@ from orchestrator.storage.artifact_errors import (
     is_called_unreadable,
     unreadable,
 )
-from orchestrator.storage.filesystems import open_filesystem, read_file, write_whole
+from orchestrator.storage.filesystems import asking, open_filesystem, read_file, write_whole
 from orchestrator.storage.node_cache import NodeCache, node_cache
 from orchestrator.storage.part_files import PartFiles
 from orchestrator.storage.parts import Block, PartIndex
@@ -225,7 +225,8 @@ class ArtifactStore:
     def exists(self, ref: CheckpointRef) -> bool:
         """Whether the artifact is there; only `get` and `verify` check its bytes."""
         path = self._path(ref)
-        return bool(self._fs.exists(path)) or bool(self._fs.exists(parts.index_path(path)))
+        with asking(self._fs, path):
+            return bool(self._fs.exists(path)) or bool(self._fs.exists(parts.index_path(path)))
 
     def has_expected_size(self, ref: CheckpointRef) -> bool:
         """Whether all files are there with the right sizes: finds missing and truncated ones without reading them."""
@@ -233,11 +234,10 @@ class ArtifactStore:
         try:
             index = self._in_parts.index(path, ref) if ref.size > parts.LARGE_BYTES else None
             if index is None:
-                return int(self._fs.info(path)["size"]) == ref.size
+                with asking(self._fs, path):
+                    return int(self._fs.info(path)["size"]) == ref.size
         except (FileNotFoundError, DamagedArtifact):
             return False
-        except OSError as error:
-            raise ArtifactStoreUnavailable(self._uri(path), error.strerror or str(error)) from error
         found = {posixpath.basename(name): size for name, size in self._in_parts.sizes(path).items()}
         return all(found.get(part.name) == part.size for part in index.parts)
 
@@ -320,7 +320,8 @@ class ArtifactStore:
         An index comes before its parts: should a removal end halfway, no index is left that names what is gone.
         """
         self._fs.invalidate_cache()  # some file systems cache listings in spite of the option
-        found = self._fs.find(self._root, detail=True) if self._fs.exists(self._root) else {}
+        with asking(self._fs, self._root):
+            found = self._fs.find(self._root, detail=True) if self._fs.exists(self._root) else {}
         for path, info in sorted(
             found.items(), key=lambda each: (parts.whole_path(each[0]), parts.removal_key(each[0]))
         ):

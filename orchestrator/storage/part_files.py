@@ -11,7 +11,7 @@ from fsspec import AbstractFileSystem
 from league.types import CheckpointRef
 from orchestrator.storage import parts
 from orchestrator.storage.artifact_errors import DamagedArtifact, MissingArtifact
-from orchestrator.storage.filesystems import read_file, write_whole
+from orchestrator.storage.filesystems import asking, read_file, write_whole
 from orchestrator.storage.node_cache import NodeCache
 from orchestrator.storage.parts import Block, Part, PartIndex
 
@@ -90,7 +90,8 @@ class PartFiles:
     def sizes(self, path: str) -> dict[str, int]:
         """The sizes of the files of an artifact, by path."""
         self._fs.invalidate_cache()  # some file systems cache listings in spite of the option
-        found = self._fs.find(parts.parts_folder(path), detail=True)
+        with asking(self._fs, path):
+            found = self._fs.find(parts.parts_folder(path), detail=True)
         return {name: int(info["size"]) for name, info in found.items()}
 
     def _uri(self, path: str) -> str:

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
 
-from orchestrator.storage.artifacts import ArtifactStoreUnavailable, open_filesystem, write_whole
+from orchestrator.storage.filesystems import asking, open_filesystem, write_whole
 
 FOLDER = "recorded_games"
 GAME, SUMMARY, PICTURE = ".game", ".json", ".gif"
@@ -124,11 +124,10 @@ class RecordedGames:
         """Id, suffix and bytes of each file."""
         try:
             self._fs.invalidate_cache()
-            found = self._fs.ls(folder, detail=True)
+            with asking(self._fs, folder):
+                found = self._fs.ls(folder, detail=True)
         except FileNotFoundError:
             return
-        except OSError as error:
-            raise ArtifactStoreUnavailable(folder, error.strerror or str(error)) from error
         for file in found:
             id, suffix = posixpath.splitext(posixpath.basename(str(file["name"])))
             if _ID.fullmatch(id):
@@ -146,8 +145,7 @@ class RecordedGames:
 
     def _read(self, path: str) -> bytes | None:
         try:
-            return bytes(self._fs.cat_file(path))
+            with asking(self._fs, path):
+                return bytes(self._fs.cat_file(path))
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise ArtifactStoreUnavailable(path, error.strerror or str(error)) from error

@@ -75,8 +75,10 @@ class TcpProxy:
         far: asyncio.StreamWriter | None = None
         try:
             if self._mode == "error":
-                await reader.read(65536)
-                writer.write(HTTP_ERROR)
+                asked = await reader.read(65536)
+                head, _, body = HTTP_ERROR.partition(b"\r\n\r\n")
+                # the answer to HEAD has no body, whatever its length says
+                writer.write(head + b"\r\n\r\n" + (b"" if asked.startswith(b"HEAD ") else body))
                 await writer.drain()
                 return
             back, far = await asyncio.open_connection(*self._target)

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import pickle
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from lanista.stack.ports import unused_port
 from league.types import CheckpointRef
 from orchestrator.storage.artifacts import (
     ArtifactStore,
@@ -113,6 +115,41 @@ def test_an_unwritable_store_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(ArtifactStoreUnavailable, match="file"):
         ArtifactStore(str(tmp_path / "file")).put(b"x", kind="checkpoint")
+
+
+class ClientError(Exception):
+    """As the clients of object stores have them: no OSError."""
+
+
+@pytest.mark.parametrize("method", ["cat_file", "pipe_file", "info", "exists", "find"])
+def test_an_error_of_an_object_stores_client_is_an_outage(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ArtifactStore(f"memory://{uuid.uuid4()}")
+    ref = store.put(b"weights", kind="checkpoint")
+    uses: dict[str, Callable[[], object]] = {
+        "cat_file": lambda: store.get(ref),
+        "pipe_file": lambda: store.put(b"more", kind="checkpoint"),
+        "info": lambda: store.has_expected_size(ref),
+        "exists": lambda: store.exists(ref),
+        "find": lambda: list(store.stored()),
+    }
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ClientError("data after Connection: close")
+
+    monkeypatch.setattr(type(store._fs), method, refuse)
+    with pytest.raises(ArtifactStoreUnavailable, match="ClientError: data after Connection: close"):
+        uses[method]()
+
+
+def test_an_object_store_that_refuses_connections_is_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("s3fs", reason="needs `pip install s3fs`")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused_port()}")
+    store = ArtifactStore("s3://nobody/artifacts")
+    ref = CheckpointRef(uri=f"s3://nobody/artifacts/checkpoint/ab/{'ab' * 32}", sha256="ab" * 32, size=3)
+    with pytest.raises(ArtifactStoreUnavailable, match="Could not connect"):
+        store.get(ref)
 
 
 def test_an_unknown_protocol_is_refused_at_construction() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,7 @@ async def test_the_games_of_a_trial_are_bounded_in_size(tmp_path: Path, monkeypa
     monkeypatch.setattr("orchestrator.storage.recorded_games.MOST_BYTES", int(2.5 * size))
     recorder = GameRecorder(Director(dump={"every": 1}), games(tmp_path))
     for number in range(1, 5):
+        await asyncio.sleep(0.002)  # games that began in the same millisecond have no order
         await play(recorder, f"game-{number}")
     recorder.close()
     assert [each.session for each in games(tmp_path).newest(TRIAL, 10)] == ["game-4", "game-3"]
