@@ -46,6 +46,12 @@ EVENTS = """async () => {
     shown("Gate for champion (candidate main-2): opened", { type: "gate.opened", trial_id: "T", payload: gate }),
     shown("main was frozen as main-1",
       { payload: { player: "main", player_id: "P", snapshot: "main-1", snapshot_player_id: "S" } }),
+    shown("Gate for champion (candidate main-4): opened against main-4 of lagoon", { trial_id: "T", payload: {
+      gate_id: "G", alias: "champion", candidate: "main-4", candidate_version_id: "V",
+      champion: "main-4", champion_version_id: "W", champion_trial: "lagoon", champion_trial_id: "L" } }),
+    shown("champion moved from main-4 of lagoon to main-4", { trial_id: "T", payload: {
+      to_version: "main-4", to_version_id: "V",
+      from_version: "main-4", from_version_id: "W", from_trial: "lagoon", from_trial_id: "L" } }),
     shown("Tournament cup: main-1 against main.2; domain",
       { type: "pairing.played", payload: { name: "cup", tournament_id: "C" } },
       [{ name: "main", id: "P" }, { name: "main-1", id: "S" }]),
@@ -67,6 +73,9 @@ def test_names_in_events_are_links(page: Page) -> None:
     assert page.evaluate(EVENTS) == [
         ["/trials/T/promotions?gate=G", " (candidate ", "/versions/V", "): opened"],
         ["/players/P", " was frozen as ", "/players/S"],
+        ["/trials/T/promotions?gate=G", " (candidate ", "/versions/V", "): opened against "]
+        + ["/versions/W", " of ", "/trials/L"],
+        ["champion moved from ", "/versions/W", " of ", "/trials/L", " to ", "/versions/V"],
         ["Tournament ", "/tournaments/C", ": ", "/players/S", " against main.2; domain"],
     ], "whole names only"
     assert page.evaluate(MOVES) == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from api.schemas.events.base import EventPayload, Id, Level, OptionalId
-from api.schemas.events.wording import counted, joined
+from api.schemas.events.wording import counted, joined, of_trial
 
 
 class GatePayload(EventPayload):
@@ -17,6 +17,8 @@ class GatePayload(EventPayload):
     candidate: str | None = Field(None, description="the candidate's version, by name", examples=["main-2"])
     champion_version_id: OptionalId = None
     champion: str | None = Field(None, description="the version that holds the alias, by name", examples=["main-1"])
+    champion_trial_id: OptionalId = Field(None, description="that version's trial, where it is another one")
+    champion_trial: str | None = Field(None, description="that trial's name", examples=["second-league"])
     pairs: int = Field(0, examples=[64])
     llr: float = Field(0.0, description="log-likelihood ratio of the test", examples=[1.25])
 
@@ -26,13 +28,18 @@ class GatePayload(EventPayload):
         gate = f"Gate for {self.alias}" if self.alias else "A gate"
         return f"{gate} (candidate {self.candidate})" if self.candidate else gate
 
+    @property
+    def holder(self) -> str:
+        """The champion in words, with its trial where that is another one."""
+        return of_trial(self.champion, self.champion_trial) if self.champion else "the champion"
+
 
 class GateOpened(GatePayload, kind="gate.opened"):
     """A candidate plays against the champion."""
 
     @property
     def text(self) -> str:
-        return f"{self.gate}: opened against {self.champion or 'the champion'}"
+        return f"{self.gate}: opened against {self.holder}"
 
 
 class GateWaiting(GatePayload, kind="gate.waiting"):
@@ -52,7 +59,7 @@ class GateProgress(GatePayload, kind="gate.progress", transient=True):
     @property
     def text(self) -> str:
         if self.member is not None:
-            return f"{self.gate}: beat {self.champion or 'the champion'}, now compared with it against {self.member}"
+            return f"{self.gate}: beat {self.holder}, now compared with it against {self.member}"
         return f"{self.gate}: {counted(self.pairs, 'pair')}, LLR {self.llr:.2f}"
 
 

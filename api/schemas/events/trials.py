@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.schemas.events.base import ID, EventPayload, Id, Level, OptionalId
-from api.schemas.events.wording import because, spelled
+from api.schemas.events.wording import because, of_trial, spelled
 
 ORIGIN = {"from_trial_id": ID, "from": "first-league", "at_commit": 42}
 
@@ -192,6 +192,10 @@ class AliasMoved(EventPayload, kind="alias.moved"):
     move: str = Field("", description="promoted, set or rolled_back", examples=["promoted"])
     from_version_id: OptionalId = None
     from_version: str | None = Field(None, description="the version before, by name", examples=["main-1"])
+    from_trial_id: OptionalId = Field(
+        None, description="its trial, where it is another one than that of the version now"
+    )
+    from_trial: str | None = Field(None, description="that trial's name", examples=["second-league"])
     to_version_id: Id = ""
     to_version: str | None = Field(None, description="the version now, by name", examples=["main-2"])
     reason: str = Field("", examples=["the gate passed: LLR 2.96 reached 2.94"])
@@ -203,7 +207,8 @@ class AliasMoved(EventPayload, kind="alias.moved"):
             return f"{alias} moved to another version{because(self.reason)}"
         if self.from_version is None:
             return f"{alias} is now {self.to_version}{because(self.reason)}"
-        return f"{alias} moved from {self.from_version} to {self.to_version}{because(self.reason)}"
+        before = of_trial(self.from_version, self.from_trial)
+        return f"{alias} moved from {before} to {self.to_version}{because(self.reason)}"
 
     @property
     def level(self) -> Level:

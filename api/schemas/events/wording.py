@@ -13,6 +13,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def of_trial(version: str, trial: str | None) -> str:
+    """A version by its name, and with its trial where that is another one: the same names are in many trials."""
+    return f"{version} of {trial}" if trial else version
+
+
 def spelled(word: str) -> str:
     """An identifier as words: main_exploiter is "main exploiter"."""
     return word.replace("_", " ")

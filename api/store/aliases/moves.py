@@ -15,7 +15,7 @@ from api.schemas.events import AliasMoved
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_events
 from api.store.players.pruned import refuse_pruned
-from api.store.players.versions import version_name
+from api.store.players.versions import other_trial, version_name
 from api.store.tables import Alias, AliasEvent, ModelVersion
 
 
@@ -152,6 +152,7 @@ def _add_history(
         )
     )
     trial_id = session.scalars(select(ModelVersion.trial_id).where(ModelVersion.id == alias.version_id)).one()
+    before = None if from_version_id is None else other_trial(session, from_version_id, than=trial_id)
     payload = AliasMoved(
         project_id=key.project_id,
         game=key.game,
@@ -160,6 +161,8 @@ def _add_history(
         move=promotion.move,
         from_version_id=from_version_id,
         from_version=None if from_version_id is None else version_name(session, from_version_id),
+        from_trial_id=None if before is None else before.id,
+        from_trial=None if before is None else before.name,
         to_version_id=alias.version_id,
         to_version=version_name(session, alias.version_id),
         reason=promotion.reason,

@@ -21,7 +21,7 @@ from api.store.core.errors import NotFound
 from api.store.core.events import NewEvent
 from api.store.core.ids import new_id
 from api.store.matches.openings import opening_plies
-from api.store.players.versions import version_name
+from api.store.players.versions import other_trial, version_name
 from api.store.tables import Alias, Gate, ModelVersion, Player, Trial
 from league.gates import Sprt
 from league.lifecycle import decide_promotion
@@ -163,6 +163,7 @@ def promote(session: Session, gate: Gate, verdict: Verdict) -> None:
 def gate_payload(session: Session, gate: Gate) -> dict[str, Any]:
     """The fields that every event about a gate has."""
     champion = gate.champion_version_id
+    home = None if champion is None else other_trial(session, champion, than=gate.trial_id)
     return {
         "gate_id": gate.id,
         "alias": gate.alias,
@@ -170,6 +171,8 @@ def gate_payload(session: Session, gate: Gate) -> dict[str, Any]:
         "candidate": version_name(session, gate.candidate_version_id),
         "champion_version_id": champion,
         "champion": None if champion is None else version_name(session, champion),
+        "champion_trial_id": None if home is None else home.id,
+        "champion_trial": None if home is None else home.name,
         "pairs": gate.pairs,
         "llr": gate.llr,
     }

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from api.schemas.enums import VersionOrigin
 from api.store.core.errors import Conflict
 from api.store.core.ids import new_id
-from api.store.tables import ModelVersion, Player
+from api.store.tables import ModelVersion, Player, Trial
 from league.types import CheckpointRef, Role
 
 
@@ -91,6 +91,12 @@ def version_name(session: Session, version_id: str) -> str:
     version = session.get_one(ModelVersion, version_id)
     player = session.get_one(Player, version.player_id)
     return f"{player.name} v{version.number}" if player.role.learns else player.name
+
+
+def other_trial(session: Session, version_id: str, *, than: str) -> Trial | None:
+    """The trial of a version, if it is another one than `than`."""
+    trial_id = session.get_one(ModelVersion, version_id).trial_id
+    return None if trial_id == than else session.get_one(Trial, trial_id)
 
 
 def version_payload(player: Player, version: ModelVersion) -> dict[str, Any]:

@@ -6,11 +6,13 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
+from api.schemas.events import AliasMoved, GateOpened, read_event
 from api.store.aliases.moves import AliasKey, Promotion, move_alias
 from api.store.core.ids import new_id
-from api.store.tables import Trial
+from api.store.gates.lifecycle import gate_payload
+from api.store.tables import Event, Gate, Trial
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import Served
 
@@ -57,6 +59,36 @@ def test_every_trial_tells_of_the_champion_of_another_one(
     assert [each["trial_id"] for each in home["champion_elsewhere"]] == [first.trial_id], "the one before its own"
     promote(api, key, first, "main", "it came back")
     assert len(overview(viewer, first)["champion_elsewhere"]) == 1, "its own moves are events of its own"
+
+
+def test_a_move_of_the_champion_names_the_trial_that_lost_it(
+    api: Served, viewer: httpx.Client, pair: tuple[ReadableLeague, ReadableLeague, AliasKey]
+) -> None:
+    first, second, key = pair
+    promote(api, key, first, "rival", "its own")
+    promote(api, key, second, "main", "it beat the champion")
+    promote(api, key, second, "rival", "another one of its own")
+    with api.sessions() as session:
+        moves = select(Event).where(Event.trial_id == second.trial_id, Event.type == AliasMoved.KIND)
+        events = [event for event in session.scalars(moves.order_by(Event.id)) if event.payload["alias"] == key.name]
+    taken, own = (read_event(event.type, event.payload).text for event in events)
+    assert taken == f"{key.name} moved from rival v0 of {name_of(viewer, first)} to main v2: it beat the champion"
+    assert own == f"{key.name} moved from main v2 to rival v0: another one of its own"
+    assert events[0].payload["from_trial_id"] == first.trial_id
+
+
+def test_a_gate_names_the_trial_of_a_champion_that_is_of_another_one(
+    api: Served, viewer: httpx.Client, pair: tuple[ReadableLeague, ReadableLeague, AliasKey]
+) -> None:
+    first, second, _ = pair
+    with api.sessions.begin() as session:
+        gate = session.get_one(Gate, first.gate_id)
+        home = GateOpened(**gate_payload(session, gate)).text
+        gate.champion_version_id = second.league.version_of("rival").id
+        away = GateOpened(**gate_payload(session, gate)).text
+        session.rollback()
+    assert home.endswith("opened against rival v0")
+    assert away.endswith(f"opened against rival v0 of {name_of(viewer, second)}")
 
 
 def test_a_comparison_says_what_plays_for_each_trial(

@@ -28,6 +28,8 @@ export function namesOf({ type = "", payload = {}, trial_id: trial }, players = 
     ...players.map((player) => [player.name, of("players", player.id)]),
     ...NAMED.map(([name, id, page]) => [payload[name], of(page, payload[id])]),
     [payload.of_trial, of("trials", payload.of_trial_id)],
+    elsewhere(payload.champion, payload.champion_version_id, payload.champion_trial, payload.champion_trial_id),
+    elsewhere(payload.from_version, payload.from_version_id, payload.from_trial, payload.from_trial_id),
     own && [payload.name, of(own[2], payload[own[1]])],
     ...namesOfTrials(type, payload, of("trials", trial)),
     [payload.alias && `Gate for ${payload.alias}`, trial && payload.gate_id && `/trials/${trial}/promotions?gate=${payload.gate_id}`],
@@ -46,6 +48,13 @@ export function withMoves(events, moves = []) {
     payload: { of_trial_id: move.trial_id, of_trial: move.trial, to_version: moveName(move), to_version_id: move.version_id },
   }));
   return told.length ? [...events, ...told].sort((one, other) => new Date(other.created_at) - new Date(one.created_at)) : events;
+}
+
+/** "main-4 of lagoon" as one name, of two links: a player of the trial itself may have the same name. */
+function elsewhere(version, id, trial, trialId) {
+  if (!version || !trial) return null;
+  const links = [{ name: version, href: `/versions/${id}` }, " of ", { name: trial, href: `/trials/${trialId}` }];
+  return [`${version} of ${trial}`, links];
 }
 
 const moveName = ({ player, number }) => versionName(player, number);
@@ -71,7 +80,8 @@ export function linkedPieces(text, names) {
   let end = 0;
   for (const found of text.matchAll(whole)) {
     if (found.index > end) pieces.push(text.slice(end, found.index));
-    pieces.push({ name: found[1], href: names.get(found[1]) });
+    const link = names.get(found[1]);
+    pieces.push(...(Array.isArray(link) ? link : [{ name: found[1], href: link }]));
     end = found.index + found[1].length;
   }
   if (end < text.length) pieces.push(text.slice(end));
