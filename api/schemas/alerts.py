@@ -128,6 +128,8 @@ class Delivery(Answer):
     event_id: int | None = Field(description="the event that it tells of; null for a test message", examples=[4711])
     kind: AlertKind | Literal["test"] = Field(description="what it is about")
     text: str = Field(description="the message in words")
+    trial_id: str | None = Field(default=None, description="the trial of the event; null where it has none")
+    trial: str | None = Field(default=None, description="that trial's name", examples=["first-league"])
     status: DeliveryStatus = Field(description="pending, delivered, or failed: given up")
     attempts: int = Field(description="attempts so far", examples=[1])
     last_error: str | None = Field(
