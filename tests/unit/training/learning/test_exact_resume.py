@@ -35,6 +35,12 @@ DQN = replace(
     ),
 )
 PPO = replace(DQN, algorithm=Component(id="ppo", options={"rollout_steps": 8, "minibatch": 32}))
+ALPHAZERO = replace(
+    DQN,
+    algorithm=Component(
+        id="alphazero", options={**OPTIONS, "rollout_steps": 4, "warm_up": 50, "minibatch": 32, "simulations": 4}
+    ),
+)
 
 
 @pytest.fixture
@@ -58,7 +64,7 @@ ANCHORS: dict[str, dict[str, object]] = {
     "ppo with an initial anchor": {"anchor": "initial", "upgo": 0.5},
     "ppo with a lagged anchor": {"anchor": "lagged", "anchor_every": 5},
 }
-TASKS = {"two optimisers and a lagged copy": SEVERAL, "dqn of the example": DQN} | {
+TASKS = {"two optimisers and a lagged copy": SEVERAL, "dqn of the example": DQN, "alphazero": ALPHAZERO} | {
     name: replace(PPO, algorithm=Component(id="ppo", options={"rollout_steps": 8, "minibatch": 32, **options}))
     for name, options in ANCHORS.items()
 }
