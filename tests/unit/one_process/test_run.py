@@ -105,6 +105,20 @@ def test_players_train_in_turn_with_snapshots_and_resets() -> None:
     }
 
 
+def test_a_main_that_learns_by_search_is_attacked_like_any_other() -> None:
+    search = {"id": "alphazero", "simulations": 4, "rollout_steps": 4, "warm_up": 100, "minibatch": 64}
+    file = league("alphastar", {**MAIN, "algorithm": search}, EXPLOITER, RANDOM)
+    run = lanista.train(file, generations=6, games=20).finish()
+    trained = [each for each in run.generations if each.number]
+    assert [each.player for each in trained] == ["main", "exploiter"] * 3
+    assert {"divergence", "policy_loss"} <= trained[0].metrics.keys() and "divergence" not in trained[1].metrics
+    assert list(trained[1].win_rates) == ["main"], "the exploiter met the main"
+    assert trained[2].snapshot == "main-1"
+    assert {"random", "main-1", "exploiter-1"} == {
+        result.opponent for result in run.evaluation if result.player == "main"
+    }
+
+
 def test_what_was_trained_is_measured_and_saved_after_a_reset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[MatchTask] = []
 
