@@ -50,7 +50,9 @@ class TrialSummary(Answer):
     )
     budget_until: TrialTarget | None = Field(default=None, description="the strength that ends it; null without one")
     seconds_run: float = Field(
-        default=0.0, description="time spent running until `running_since`, without pauses", examples=[1260.5]
+        default=0.0,
+        description="time spent running until `running_since`; pauses do not count, down time of the installation does",
+        examples=[1260.5],
     )
     running_since: Utc | None = Field(
         default=None, description="since when its time passes without a break; null while it does not"

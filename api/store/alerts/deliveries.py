@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from api.schemas.alerts import Delivery
 from api.schemas.enums import ChannelKind, DeliveryStatus
 from api.schemas.events import TrialStalled
+from api.store.core.clock import now, up_since
 from api.store.core.errors import Conflict, NotFound
 from api.store.core.events import NewEvent, append_once
 from api.store.core.records import Record, fields_of, read_records
@@ -139,7 +140,12 @@ def read_delivery(session: Session, delivery_id: str) -> Record:
 
 
 def note_stalled_trials(session: Session, after: timedelta) -> None:
-    """Write an event for each running trial of which nothing was recorded for this long; one for each standstill."""
+    """Write an event for each running trial of which nothing was recorded for this long; one for each standstill.
+
+    Time that the installation was down is no standstill.
+    """
+    if now(session) - up_since(session) < after:
+        return
     newest = (
         select(Event.id, Event.created_at)
         .where(Event.trial_id == Trial.id, Event.type != TrialStalled.KIND)
@@ -164,7 +170,17 @@ _MAY_SEND = and_(
 _IS_DUE = and_(AlertDelivery.status == DeliveryStatus.PENDING, AlertDelivery.next_attempt_at <= func.now())
 
 _DELIVERIES = (
-    select(*fields_of(Delivery, AlertDelivery.__table__, AlertChannel.name.label("channel")))
+    select(
+        *fields_of(
+            Delivery,
+            AlertDelivery.__table__,
+            AlertChannel.name.label("channel"),
+            Trial.id.label("trial_id"),
+            Trial.name.label("trial"),
+        )
+    )
     .select_from(AlertDelivery)
     .join(AlertChannel, AlertChannel.id == AlertDelivery.channel_id)
+    .outerjoin(Event, Event.id == AlertDelivery.event_id)
+    .outerjoin(Trial, Trial.id == Event.trial_id)
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, select, text
+from sqlalchemy import DateTime, func, select, text
 from sqlalchemy.orm import Session
 
 from api.store.core.engine import Engine
@@ -14,6 +14,11 @@ from orchestrator.clock_skew import Skew, measure_skew
 def now(session: Session) -> datetime:
     """The start time of the transaction."""
     return session.scalars(select(func.now())).one()
+
+
+def up_since(session: Session) -> datetime:
+    """When Postgres came up: before that the installation was down, and nothing could be made."""
+    return session.scalars(select(func.pg_postmaster_start_time(type_=DateTime(timezone=True)))).one()
 
 
 def postgres_skew(engine: Engine) -> Skew:

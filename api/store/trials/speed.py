@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.schemas.enums import TrialStatus
 from api.schemas.events import TrialStatusChanged
+from api.store.core.clock import up_since
 from api.store.tables import Event, Generation, Trial
 from league.training_speed import WINDOW_SECONDS, TrainedSpan
 
@@ -32,7 +33,7 @@ def recent_training(session: Session, trial_id: str, now: datetime) -> RecentTra
     trial = session.get(Trial, trial_id)
     if trial is None or trial.status not in (TrialStatus.RUNNING, TrialStatus.PAUSING, TrialStatus.STOPPING):
         return None
-    since = max(now - timedelta(seconds=WINDOW_SECONDS), _running_since(session, trial))
+    since = max(now - timedelta(seconds=WINDOW_SECONDS), _running_since(session, trial), up_since(session))
     newest = (
         select(Generation.steps, Generation.started_at, Generation.finished_at)
         .where(Generation.trial_id == trial_id)

@@ -25,6 +25,7 @@ from api.alerts.delivery import AlertDelivery
 from api.schemas.enums import Scope
 from api.schemas.events import GenerationRetried, TrialStatusChanged
 from api.store.alerts.deliveries import note_stalled_trials, prune_deliveries
+from api.store.core.clock import now
 from api.store.core.events import NewEvent, append_events
 from api.store.core.ids import new_id
 from api.store.tables import AlertChannel, Event, Schedule, Tournament, Trial
@@ -278,7 +279,9 @@ def test_rules_choose_by_kind_project_trial_and_from_now_on(
     delivery.collect()
     told = [request.json for request in receiver.received]
     assert [(one["kind"], one["trial"]["id"]) for one in told] == [("trial_failed", league.trial_id)]
-    assert "no memory is left" in told[0]["text"] and len(deliveries(admin)) == 1
+    (sent,) = deliveries(admin)
+    assert "no memory is left" in told[0]["text"]
+    assert (sent["trial_id"], sent["trial"]) == (league.trial_id, told[0]["trial"]["name"])
 
 
 def test_the_end_of_a_scheduled_tournament_is_told(
@@ -313,12 +316,14 @@ def test_the_end_of_a_scheduled_tournament_is_told(
     )
 
 
-def test_a_running_trial_without_events_is_told_to_be_stalled_once(served: Served) -> None:
+def test_a_running_trial_without_events_is_told_to_be_stalled_once(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     league = readable_league(served.sessions)
 
-    def noted() -> int:
+    def noted(after: timedelta = timedelta(0)) -> int:
         with served.sessions.begin() as session:
-            note_stalled_trials(session, timedelta(0))
+            note_stalled_trials(session, after)
         with served.sessions() as session:
             count = select(func.count()).select_from(Event)
             return session.scalars(count.where(Event.trial_id == league.trial_id, Event.type == "trial.stalled")).one()
@@ -326,6 +331,9 @@ def test_a_running_trial_without_events_is_told_to_be_stalled_once(served: Serve
     assert noted() == 0, "it is not running"
     with served.sessions.begin() as session:
         session.execute(update(Trial).where(Trial.id == league.trial_id).values(status="running"))
+    with monkeypatch.context() as patch:
+        patch.setattr("api.store.alerts.deliveries.up_since", now)
+        assert noted(timedelta(seconds=1)) == 0, "time that the installation was down is no standstill"
     assert [noted(), noted()] == [1, 1]
     retried(served, league.trial_id, 1)
     assert noted() == 2, "it went on, and stalled again"

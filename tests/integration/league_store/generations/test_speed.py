@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from api.schemas.enums import TrialStatus
+from api.store.core.clock import now, up_since
 from api.store.tables import Event, Trial
 from api.store.trials.speed import RecentTraining, recent_training
 from api.web.live.progress import speed_of
@@ -38,6 +39,16 @@ def run_since(store: Store, league: League, moment: float) -> None:
     with store.sessions.begin() as session:
         session.get_one(Trial, league.trial).status = TrialStatus.RUNNING
         session.add(Event(trial_id=league.trial, created_at=datetime.fromtimestamp(moment, UTC), **began))
+
+
+@pytest.fixture(autouse=True)
+def long_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Postgres of the tests may be younger than what they record."""
+    came_up(monkeypatch, time.time() - 3600)
+
+
+def came_up(monkeypatch: pytest.MonkeyPatch, moment: float) -> None:
+    monkeypatch.setattr("api.store.trials.speed.up_since", lambda _: datetime.fromtimestamp(moment, UTC))
 
 
 def recent(store: Store, league: League) -> RecentTraining:
@@ -79,6 +90,23 @@ def test_a_pause_is_no_time_in_which_nothing_was_made(store: Store) -> None:
     speed = speed_of(recent(store, league), [])
     assert speed.measured_seconds == pytest.approx(2 * TURN, abs=8)
     assert speed.steps_per_second == pytest.approx(STEPS / TURN, rel=0.3)
+
+
+def test_time_that_the_installation_was_down_is_no_time_in_which_nothing_was_made(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    league = take_turns(store, turns=2, until=time.time())
+    run_since(store, league, time.time() - 3000)
+    assert speed_of(recent(store, league), []).steps_per_second < STEPS / TURN / 10
+    came_up(monkeypatch, time.time() - 2 * TURN)
+    speed = speed_of(recent(store, league), [])
+    assert speed.measured_seconds == pytest.approx(2 * TURN, abs=8)
+    assert speed.steps_per_second == pytest.approx(STEPS / TURN, rel=0.3)
+
+
+def test_the_database_knows_since_when_it_is_up(store: Store) -> None:
+    with store.sessions() as session:
+        assert up_since(session) < now(session)
 
 
 def test_a_trial_that_does_not_run_has_no_speed(store: Store) -> None:
