@@ -2,8 +2,9 @@
 
 Rates are moves a second of CPU time, on one core and on two (two processes at once), at connect four. `share` is the
 time of the network calls alone over the time of the search: 1 would be a search that costs nothing beside them.
-OpenSpiel is beside the search without a network. pgx with mctx (installed once into build/jax-venv) is beside those
-with one, with networks of the same shapes and the same number of tables.
+OpenSpiel is beside the search without a network, which also searches OpenSpiel's game, by cloned states. pgx with mctx
+(installed once into build/jax-venv) is beside those with one, with networks of the same shapes and the same number of
+tables.
 
     python -m benchmarks.search --json [--simulations 1,16,64,256] [--cores 1,2] [--networks none,...] [--seconds 5]
 
@@ -44,8 +45,11 @@ GAME = "connect_four"
 RESULTS = Path(__file__).parents[1] / "results" / "search.json"
 PEERS = ("openspiel", "mctx")
 _CONVRES = Component(id="convres", options={"channels": 32, "blocks": 2})
+CLONED = "none (cloned states)"
+"""OpenSpiel's game instead of the built-in one: its tables are copied by cloning its states."""
 NETWORKS: dict[str, tuple[Component | None, int, Precision]] = {
     "none": (None, 1024, "f32"),
+    CLONED: (None, 64, "f32"),
     "perceptron 128x128": (Component(id="mlp", options={"hidden": [128, 128]}), 1024, "f32"),
     "conv-res 32x2": (_CONVRES, 256, "f32"),
     "conv-res 32x2 bf16": (_CONVRES, 256, "bf16"),
@@ -104,7 +108,7 @@ def measurements(
     found: dict[str, partial[Rate]] = {}
     for name in networks:
         found[f"lanista, {name}"] = partial(searched, name, simulations, seconds)
-        if name != "none" and "mctx" in peers:
+        if NETWORKS[name][0] is not None and "mctx" in peers:
             found[f"pgx+mctx, {name}"] = partial(mctx, name, simulations, seconds)
         # its bot needs two simulations
         if name == "none" and "openspiel" in peers and simulations > 1:
@@ -116,7 +120,7 @@ def searched(name: str, simulations: int, seconds: float) -> Rate:
     """The rate of the search with this network, in self-play from the start of the game."""
     torch.set_num_threads(1)
     component, tables, precision = NETWORKS[name]
-    make = partial(make_game, GAME)
+    make = partial(make_game, "openspiel", game=GAME) if name == CLONED else partial(make_game, GAME)
     game = make(tables)
     game.reset(np.arange(tables, dtype=np.uint64))
     evaluate: Evaluate = uniform_network

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.speed import search
-from benchmarks.speed.search import NETWORKS, PEERS, Rate, measurements, searched
+from benchmarks.speed.search import CLONED, NETWORKS, PEERS, Rate, measurements, searched
 
 
 def test_rivals_run_beside_what_they_are_compared_with() -> None:
@@ -26,6 +26,8 @@ def test_rivals_run_beside_what_they_are_compared_with() -> None:
 def test_a_rate_is_of_whole_searches_and_knows_the_share_of_the_network() -> None:
     row = searched("perceptron 128x128", 1, 0.05)
     assert row.moves_per_second > 0 and row.share is not None and 0.0 < row.share < 1.0
+    cloned = searched(CLONED, 2, 0.05)
+    assert cloned.moves_per_second > 0 and cloned.share is None and cloned.network == CLONED
 
 
 def test_what_is_there_is_not_measured_again(
