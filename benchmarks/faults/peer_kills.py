@@ -166,11 +166,12 @@ def _strike(league: PeerLeague, kind: str) -> Row:
     last = before[-1]
     began = time.monotonic()
     league.kill(kind)
-    alone = _goes_on(league, len(before), ALONE_SECONDS, alone=True)
-    needed = [] if alone else _restore(league, len(before))
+    # the iteration under way may end with what was sampled before: the next one is the first that the fault could hurt
+    first = _goes_on(league, len(before), ALONE_SECONDS, last["iteration"] + (2 if last.get("saved") else 1))
+    alone, needed = first is not None, list[str]()
+    if first is None:
+        first, needed = _restore(league)
     waited = time.monotonic() - began
-    after = league.lines()[len(before) :]
-    first = next(line for line in after if "saved" in line)
     saved = [line for line in before if line.get("saved")][-1]
     say(f"{kind}: {'by itself' if alone else 'by hand'} after {waited:.1f} s")
     return {
@@ -192,8 +193,8 @@ def _strike(league: PeerLeague, kind: str) -> Row:
     }
 
 
-def _restore(league: PeerLeague, seen: int) -> list[str]:
-    """RLlib's documented way; returns what a person has to do."""
+def _restore(league: PeerLeague) -> tuple[Row, list[str]]:
+    """RLlib's documented way; returns the first iteration trained again, and what a person has to do."""
     needed = ["notice it"]
     if not league.head_lives() or not _head_answers(league):
         league.stop()
@@ -202,11 +203,14 @@ def _restore(league: PeerLeague, seen: int) -> list[str]:
     elif league.driver_lives():
         league.kill("driver")
         needed.append("end the driver, which hangs")
+    # what the old driver still told is no sign of the new one
+    seen = len(league.lines())
     league.start_driver(restore=True)
     needed.append("start a driver that restores the last checkpoint")
-    if not _goes_on(league, seen, START_PATIENCE, alone=False):
+    first = _goes_on(league, seen, START_PATIENCE, least=0)
+    if first is None:
         raise TimeoutError("the restored league did not go on")
-    return needed
+    return first, needed
 
 
 def _head_answers(league: PeerLeague) -> bool:
@@ -217,16 +221,18 @@ def _head_answers(league: PeerLeague) -> bool:
     return True
 
 
-def _goes_on(league: PeerLeague, seen: int, seconds: float, *, alone: bool) -> bool:
-    """Whether another iteration was trained within this time; a driver that has ended will not go on alone."""
+def _goes_on(league: PeerLeague, seen: int, seconds: float, least: int) -> Row | None:
+    """The first iteration of at least this number that is trained within this time; None where the driver ends."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if any("saved" in line for line in league.lines()[seen:]):
-            return True
-        if not league.driver_lives():
-            return False
+        lives = league.driver_lives()
+        for line in league.lines()[seen:]:
+            if "saved" in line and line["iteration"] >= least:
+                return line
+        if not lives:
+            return None
         time.sleep(1.0)
-    return False
+    return None
 
 
 def main() -> None:
