@@ -19,6 +19,7 @@ from lanista.stack.control import reach
 from lanista.stack.home import Home
 from league.matchmaking.meta_strategies import META_STRATEGIES
 from league.matchmaking.psro import BY_RETURNS, meta_game
+from league.payoff.table import PayoffView
 from league.types import PlayerId, Role
 from league.validation import Floats
 from orchestrator.storage.artifacts import ArtifactStore
@@ -53,16 +54,18 @@ class LeagueReader:
     def points(self, trial_id: str, most_steps: int | None = None) -> list[Point]:
         """One point for each snapshot within the budget, of the pool up to it.
 
-        A trial ends with the generations under way, so that it may have a snapshot more than its budget allows.
+        A trial ends with the generations under way, so that it may have a snapshot more than its budget allows, and
+        a last one that nobody has met yet: that one is left out.
         """
         with Session(self._engine) as session:
             trained = _trained(session, trial_id)
             pool = _snapshots(session, trial_id)
             players = [PlayerId(player.id) for player, _ in pool]
             payoff = load_payoff(session, session.get_one(Trial, trial_id), min_games=1)
-            missing = [(a, b) for a in players for b in players if a < b and not payoff.known(a, b)]
-            if missing:
-                raise RuntimeError(f"trial {trial_id}: {len(missing)} pairs of the pool have not been played")
+            met = all_met(players, payoff)
+            if met < max(1, len(players) - 1):
+                raise RuntimeError(f"trial {trial_id}: only {met} of {len(players)} snapshots have all met")
+            pool, players = pool[:met], players[:met]
             game, unit = meta_game(payoff, players)
             if unit != BY_RETURNS:
                 raise RuntimeError(f"trial {trial_id}: the payoff is one of {unit}")
@@ -92,6 +95,14 @@ class LeagueReader:
 
 
 Trained = Sequence[Row[Generation, ModelVersion, Player]]
+
+
+def all_met(players: Sequence[PlayerId], payoff: PayoffView) -> int:
+    """How many of these players, from the first, have all played each other."""
+    for count, player in enumerate(players):
+        if not all(payoff.known(player, other) for other in players[:count]):
+            return count
+    return len(players)
 
 
 def _trained(session: Session, trial_id: str) -> Trained:
