@@ -8,18 +8,34 @@ import { asCsv } from "./saving.js";
 const LARGEST_CELL = 84;
 const LARGEST_SIDE = 860;
 const ROW_OF_STRIPS = 22; // height of a row where cells need not be square
+const LEAST_FOR_TEXT = 34; // pixels of a cell
+const LEAST_FOR_BRIEF = 16;
+const SMALL_FONT = "10px system-ui, sans-serif";
 const SLANT = Math.PI / 3;
 const FAINTEST = 0.2; // how much of its colour a cell keeps of which nothing is known
 
 /**
  * `rows` and `columns` are names, the same where players meet each other; `rate(row, column)` is 0 to 1 or null;
- * `note(row, column)` gives lines; `text(row, column)` the lines that a large cell says; `pick(row, column)` is called for a click;
+ * `note(row, column)` gives lines; `text(row, column)` the lines that a large cell says, `brief(row, column)` what a small one;
+ * `pick(row, column)` is called for a click;
  * `chosen` is [row, column], [null, column] or null; `isMass` colours by probability mass instead of win rate;
  * `certainty(row, column)`, 0 to 1, fades the colour, and `thin(row, column)` hatches cells with too few games.
  */
 export function heatMap(key, label, options) {
-  const { rows, columns = rows, rate, note, text, pick, chosen = null, isMass = false, certainty, thin, of } = options;
-  const spec = { rows, columns, rate, text, chosen, isMass, certainty, thin, note: (cell) => note(...cell), pick: (cell) => pick(...cell) };
+  const { rows, columns = rows, rate, note, text, brief, pick, chosen = null, isMass = false, certainty, thin, of } = options;
+  const spec = {
+    rows,
+    columns,
+    rate,
+    text,
+    brief,
+    chosen,
+    isMass,
+    certainty,
+    thin,
+    note: (cell) => note(...cell),
+    pick: (cell) => pick(...cell),
+  };
   const csv = () =>
     asCsv(
       ["row", ...columns],
@@ -120,7 +136,9 @@ class Drawing {
     pen.drawImage(this.image, left, top, right - left, bottom - top, this.left, this.top, this.wide, this.high);
     this.hatch?.paint(pen, this, this.quiet);
     if (Math.min(this.across, this.down) >= 9) this.rule(pen);
-    if (this.text && Math.min(this.across, this.down) >= 34) this.write(pen);
+    const room = Math.min(this.across, this.down);
+    if (this.text && room >= LEAST_FOR_TEXT) this.write(pen, this.text, FONT);
+    else if (this.brief && room >= LEAST_FOR_BRIEF) this.write(pen, this.brief, SMALL_FONT);
     this.labels(pen, marked);
     if (this.chosen) this.frame(pen, this.chosen, this.accent);
     if (marked) this.frame(pen, marked, this.ink);
@@ -141,15 +159,15 @@ class Drawing {
     pen.stroke();
   }
 
-  write(pen) {
-    Object.assign(pen, { font: FONT, textAlign: "center", textBaseline: "middle" });
+  write(pen, text, font) {
+    Object.assign(pen, { font, textAlign: "center", textBaseline: "middle" });
     for (let row = this.view.top; row < this.view.bottom; row += 1) {
       for (let column = this.view.left; column < this.view.right; column += 1) {
         const tint = this.tint(row, column);
         if (!tint) continue;
         pen.fillStyle = inkOn(tint);
         const [x, y] = this.corner([row, column]);
-        const lines = [this.text(row, column)].flat().filter((line) => pen.measureText(line).width < this.across - 2);
+        const lines = [text(row, column)].flat().filter((line) => pen.measureText(line).width < this.across - 2);
         lines.forEach((line, at) => pen.fillText(line, x + this.across / 2, y + this.down / 2 + 14 * (at - (lines.length - 1) / 2)));
       }
     }

@@ -2,12 +2,15 @@
 const LOCALE = "en-GB";
 const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+const TINY = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 2 });
 const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const DATE = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short" });
 const DAY = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 
 export const whole = (value) => (value === null || value === undefined ? "–" : WHOLE.format(value));
 export const short = (value) => (value === null || value === undefined ? "–" : SHORT.format(value));
+/** A count in at most four characters, where there is no room for more. */
+export const tiny = (value) => (value < 1000 ? String(value) : TINY.format(value));
 export const fixed = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−"));
 /** Numbers in a sentence with the minus sign that all other numbers of the page have. */
 export const properMinus = (text) => text.replace(/(?<![\w.-])-(?=\d)/g, "−");
