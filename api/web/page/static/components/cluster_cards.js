@@ -42,7 +42,7 @@ function queueCard({ queues, unknown }) {
             "Queues",
             [
               ["Queue", (queue) => h("strong", {}, queue.name)],
-              ["State", (queue) => badge(stateOf(queue))],
+              ["State", (queue) => badge(stateOf(queue)), "queue-state"],
               ["Workers", (queue) => whole(queue.pollers), "number"],
               ["Backlog", (queue) => whole(queue.backlog), "number"],
               ["Oldest task", (queue) => (queue.backlog ? duration(queue.backlog_age_seconds) : "–"), "number"],
@@ -57,12 +57,13 @@ function queueCard({ queues, unknown }) {
 
 const stateOf = (queue) => (!queue.pollers ? "no worker" : queue.backlog ? "busy" : "served");
 
+/** Which workers are away, or that none is: both take the same place, so that nothing below moves. */
 function awayNote(queues) {
   const away = [...new Set(queues.filter((queue) => !queue.pollers).map((queue) => SERVED_BY[queue.name] ?? queue.name))];
-  if (!away.length) return null;
+  if (!away.length) return h("p", { class: "away quiet", key: "served" }, "✓ Every queue has a worker.");
   return h(
     "p",
-    { class: "warning", role: "alert" },
+    { class: "away warning", role: "alert", key: "away" },
     h("strong", {}, `The ${away.join(" and the ")} ${away.length > 1 ? "are" : "is"} not running. `),
     "No work is lost: tasks wait in their queues. The local stack restarts a crashed worker; if it does not, ",
     h("code", {}, "lanista status"),
@@ -85,9 +86,9 @@ function workerCard({ workers, unknown }) {
       ? table(
           "Worker processes",
           [
-            ["Process", (each) => h("code", {}, each.identity)],
+            ["Process", (each) => h("code", {}, each.identity), "wraps"],
             ["State", (each) => badge(each.gone ? "gone" : "polls")],
-            ["Serves", (each) => (each.gone ? `nothing now; was at ${each.queues.join(", ")}` : each.queues.join(", "))],
+            ["Serves", (each) => (each.gone ? `nothing now; was at ${each.queues.join(", ")}` : each.queues.join(", ")), "wraps"],
             ["Last poll", (each) => [h("time", { datetime: each.seen }, clock(each.seen)), each.gone ? `, ${since(each.seen)} ago` : ""]],
           ],
           [...processes.values()],
