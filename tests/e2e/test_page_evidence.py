@@ -38,6 +38,7 @@ CYCLES = """async () => {
 }"""
 
 
+OF_LAGOON = ["/versions/W", " of ", "/trials/L"]
 EVENTS = """async () => {
   const { linkedPieces, namesOf } = await import("/static/core/event_links.js");
   const shown = (text, event, players) => linkedPieces(text, namesOf(event, players)).map((each) => each.href ?? each);
@@ -73,9 +74,8 @@ def test_names_in_events_are_links(page: Page) -> None:
     assert page.evaluate(EVENTS) == [
         ["/trials/T/promotions?gate=G", " (candidate ", "/versions/V", "): opened"],
         ["/players/P", " was frozen as ", "/players/S"],
-        ["/trials/T/promotions?gate=G", " (candidate ", "/versions/V", "): opened against "]
-        + ["/versions/W", " of ", "/trials/L"],
-        ["champion moved from ", "/versions/W", " of ", "/trials/L", " to ", "/versions/V"],
+        ["/trials/T/promotions?gate=G", " (candidate ", "/versions/V", "): opened against ", *OF_LAGOON],
+        ["champion moved from ", *OF_LAGOON, " to ", "/versions/V"],
         ["Tournament ", "/tournaments/C", ": ", "/players/S", " against main.2; domain"],
     ], "whole names only"
     assert page.evaluate(MOVES) == [

@@ -1,16 +1,16 @@
 // Finds the names in the sentence of an event, with the pages that they lead to. Pure functions.
 import { versionName } from "./format.js";
 
-/** [field of the name, field of the id, page]: what payloads call what they name. */
+/** [field of the name, field of the id, page, field of its trial where that is another one]: what payloads call what they name. */
 const NAMED = [
   ["player", "player_id", "players"],
   ["snapshot", "snapshot_player_id", "players"],
   ["donor", "donor_id", "players"],
   ["donor_version", "donor_version_id", "versions"],
   ["to_version", "to_version_id", "versions"],
-  ["from_version", "from_version_id", "versions"],
+  ["from_version", "from_version_id", "versions", "from_trial"],
   ["candidate", "candidate_version_id", "versions"],
-  ["champion", "champion_version_id", "versions"],
+  ["champion", "champion_version_id", "versions", "champion_trial"],
   ["entrant", "version_id", "versions"],
   ["tournament", "tournament_id", "tournaments"],
 ];
@@ -26,7 +26,7 @@ export function namesOf({ type = "", payload = {}, trial_id: trial }, players = 
   const own = OWN_NAME.find(([kinds]) => kinds.test(type));
   const found = [
     ...players.map((player) => [player.name, of("players", player.id)]),
-    ...NAMED.map(([name, id, page]) => [payload[name], of(page, payload[id])]),
+    ...NAMED.map(([name, id, page, home]) => (payload[home] ? null : [payload[name], of(page, payload[id])])),
     [payload.of_trial, of("trials", payload.of_trial_id)],
     elsewhere(payload.champion, payload.champion_version_id, payload.champion_trial, payload.champion_trial_id),
     elsewhere(payload.from_version, payload.from_version_id, payload.from_trial, payload.from_trial_id),
