@@ -40,6 +40,7 @@ class Gain(Answer):
     """Rating gained per million steps, over the later half of the training of one player."""
 
     player: str = Field(description="the player", examples=["main"])
+    player_id: str | None = Field(default=None, description="its id")
     per_million_steps: float = Field(description="Elo per million steps", examples=[35.0])
     low: float | None = Field(description="lower end of the 95 % interval; null where it is not known", examples=[12.0])
     high: float | None = Field(description="upper end", examples=[58.0])

@@ -191,7 +191,8 @@ STILL = """async () => {
   const bounds = { llr: 1, lower_bound: -3, upper_bound: 3, pairs: 99 };
   const gate = { id: "g", candidate: `${long} v3`, champion: `${long} v2`, ...bounds };
   const tournament = { id: "u", name: long, pairings_played: 1, pairings_known: 9 };
-  const gain = { player: long, per_million_steps: -1234, low: -2345, high: 999, from_steps: 1e6, to_steps: 2e6 };
+  const gain = { player: long, player_id: "P", per_million_steps: -1234, low: -2345, high: 999,
+    from_steps: 1e6, to_steps: 2e6 };
   const busy = { ...nothing, gain, gates: [gate, gate], tournaments: [tournament] };
   const place = document.getElementById("main");
   const event = (id, text) => ({ id, text, level: "plain", created_at: "2030-01-01T00:00:00Z" });
@@ -209,6 +210,7 @@ STILL = """async () => {
   place.querySelector(".troubles summary").click();
   const told = place.querySelector(".troubles ul").textContent;
   if (!told.includes(troubles[0]) || !told.includes("attempt 2 failed")) throw new Error(told);
+  if (place.querySelector(".now a[href='/players/P']")?.textContent !== long) throw new Error("no link to the player");
   return [...heights, [...place.querySelectorAll(".now > li")].map((tile) => tile.title)];
 }"""
 

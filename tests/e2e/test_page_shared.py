@@ -50,6 +50,21 @@ def test_the_end_of_a_trial_is_its_first_limit(page: Page) -> None:
     ]
 
 
+SPEEDS = """async () => {
+  const { standing } = await import("/static/components/trial_facts.js");
+  const trial = { status: "completed", steps: 36000, seconds_run: 1800,
+    started_at: "2030-01-01T12:00:00Z", finished_at: "2030-01-01T14:00:00Z" };
+  const told = (changes) => standing({ trial: { ...trial, ...changes }, overview: {}, players: [], ratings: [] })
+    .flat().map((each) => each?.textContent ?? "").join(" ").match(/Average speed([^A-Z]*)/)[1];
+  return [told({}), told({ seconds_run: 7200 }), told({ seconds_run: 0 })];
+}"""
+
+
+def test_the_average_speed_leaves_out_pauses(page: Page) -> None:
+    page.goto("/trials")
+    assert page.evaluate(SPEEDS) == ["20 steps/s, without pauses", "5 steps/s", "5 steps/s"]
+
+
 def test_the_list_tells_the_end_of_a_trial_with_a_time_limit(page: Page, league: League) -> None:
     """The answers are real ones with a time limit put in, for a trial that has none."""
 

@@ -88,7 +88,7 @@ def _gain(session: Session, trial: Trial) -> Gain | None:
         places = compared_versions([row.steps for row in line])
         if places is not None:
             earlier, newest = (line[place] for place in places)
-            return _gain_between(session, fit["id"], name, earlier, newest)
+            return _gain_between(session, fit["id"], (player_id, name), earlier, newest)
     return None
 
 
@@ -104,15 +104,20 @@ def _rated(session: Session, trial_id: str, fit_id: str) -> Sequence[RatedVersio
     ).all()
 
 
-def _gain_between(session: Session, fit_id: str, player: str, earlier: RatedVersion, newest: RatedVersion) -> Gain:
+def _gain_between(
+    session: Session, fit_id: str, player: tuple[str, str], earlier: RatedVersion, newest: RatedVersion
+) -> Gain:
+    """`player`: its id and its name."""
     variances = difference_variances(session, fit_id, earlier.id, [newest.id])
     gain = rating_gain(
         difference=newest.value - earlier.value,
         variance=None if variances is None else variances[newest.id],
         steps=newest.steps - earlier.steps,
     )
+    player_id, name = player
     return Gain(
-        player=player,
+        player=name,
+        player_id=player_id,
         per_million_steps=gain.per_million,
         low=gain.low,
         high=gain.high,

@@ -141,8 +141,9 @@ def test_the_gain_has_the_interval_of_the_difference(
         # the earlier version's id is the smaller one: variances 49 and 100, and 40 between them
         triangle = RatingCovariance(fit_id=fit.id, versions=[earlier.id, newest.id], upper_triangle=[49.0, 40.0, 100.0])
         session.add(triangle)
-        steps = newest.steps - earlier.steps
+        steps, newest_player = newest.steps - earlier.steps, newest.player_id
     gain = overview(viewer, readable.trial_id)["gain"]
+    assert gain["player_id"] == newest_player
     assert gain["player"] == "main" and gain["to_steps"] - gain["from_steps"] == steps
     scale = 1_000_000 / steps
     width = 1.96 * math.sqrt(49 + 100 - 2 * 40) * scale

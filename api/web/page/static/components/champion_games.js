@@ -13,8 +13,8 @@ export function champions(compared, held, context) {
       ? table(
           "Champions against each other",
           [
-            ["Trial", (row) => row.first.label],
-            ["Against", (row) => row.second.label],
+            ["Trial", (row) => trialLink(row.first)],
+            ["Against", (row) => trialLink(row.second)],
             ["Won", (row) => row.wins, "number"],
             ["Drawn", (row) => row.draws, "number"],
             ["Lost", (row) => row.losses, "number"],
@@ -38,6 +38,8 @@ export function champions(compared, held, context) {
     hasScope("operator") && playForm(compared, held, context),
   ];
 }
+
+const trialLink = ({ id, label }) => h("a", { href: `/trials/${id}` }, label);
 
 function underWay(held) {
   const link = h("a", { href: `/tournaments/${held.id}` }, `Tournament ${held.name}`);

@@ -73,6 +73,8 @@ function heading([name, column, kind], sort, setSort) {
   );
 }
 
+const projectLink = (name) => h("a", { href: `/trials?view=table&project=${encodeURIComponent(name)}` }, name);
+
 function row(trial, isSelected, toggle, now) {
   const used = budgetUsed(trial);
   const ends = endText(trial, now?.speed);
@@ -90,7 +92,7 @@ function row(trial, isSelected, toggle, now) {
       }),
     ),
     h("td", {}, healthSign(trial, now), h("a", { href: `/trials/${trial.id}` }, trial.name), " ", tagList(trial.tags)),
-    h("td", {}, trial.project),
+    h("td", {}, projectLink(trial.project)),
     h("td", {}, gameName(trial.game)),
     h("td", {}, badge(trial.status), trial.archived_at ? " archived" : ""),
     h("td", { class: "number" }, short(trial.steps)),
