@@ -102,7 +102,7 @@ def _planned_at(session: Session, trial_id: str) -> dict[str, datetime]:
         .where(Player.trial_id == trial_id, Decision.kind == DecisionKind.MATCHMAKING)
         .group_by(Decision.player_id)
     )
-    return {row[0]: row[1] for row in rows}
+    return {row[0]: row[1] for row in rows if row[0] is not None}
 
 
 def _recorded_at(session: Session, trial_id: str) -> dict[str, datetime]:
