@@ -5,6 +5,7 @@ import { askForParts, resetConnection, setConnected, watchParts } from "./core/c
 import { h, patchChildren } from "./core/dom.js";
 import { zone } from "./core/format.js";
 import { follow, stopFollowing } from "./core/event_stream.js";
+import { retryParts } from "./core/parts.js";
 import { interceptLinks, match, query, withQuery } from "./core/router.js";
 import { forgetLoad, loadSoon, noteLoad } from "./core/schedule.js";
 import { showTab, stateOfTrial } from "./core/tab.js";
@@ -272,6 +273,7 @@ async function start() {
   interceptLinks(go, (path, how) => openFile(path, how).catch((problem) => toast(problem.message, "bad")));
   window.addEventListener("popstate", () => open());
   listenForSearch(go);
+  retryParts(() => current && loadSoon(refresh));
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && current && refresh());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
   element("zone").textContent = `times in ${zone()}`;

@@ -2,7 +2,7 @@
 import { strongestCycles } from "./payoff_order.js";
 import { h, s } from "../core/dom.js";
 import { percent, short, versionName, whole } from "../core/format.js";
-import { card, shares, versionSeenFrom } from "../components/widgets.js";
+import { card, orProblem, shares, versionSeenFrom } from "../components/widgets.js";
 
 const LEAST_MASS = 0.0005;
 const MOST_SHARES = 10;
@@ -11,8 +11,14 @@ export function masses({ trial, alphaRank, nash, strangers }) {
   return h(
     "div",
     { key: "masses" },
-    card("α-rank mass", alphaRank.fit ? [rankShares(alphaRank), basis(alphaRank)] : missing()),
-    card("Nash mass", nash.fit ? [shares(mixture(nash, trial.id, strangers), "Nash mass"), basis(nash)] : missing()),
+    card(
+      "α-rank mass",
+      orProblem(alphaRank, () => (alphaRank.fit ? [rankShares(alphaRank), basis(alphaRank)] : missing())),
+    ),
+    card(
+      "Nash mass",
+      orProblem(nash, () => (nash.fit ? [shares(mixture(nash, trial.id, strangers), "Nash mass"), basis(nash)] : missing())),
+    ),
   );
 }
 

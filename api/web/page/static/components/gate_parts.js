@@ -1,7 +1,7 @@
 // What a candidate must pass beside the champion: the gate's panel and its probe.
 import { h } from "../core/dom.js";
-import { fixed, humanize, whole } from "../core/format.js";
-import { ofTrial, table } from "./widgets.js";
+import { fixed, humanize, properMinus, whole } from "../core/format.js";
+import { badge, ofTrial, table, time } from "./widgets.js";
 
 /** Whether the candidate is worse than the champion against each member of the gate's panel. */
 export function panelTable(members) {
@@ -45,7 +45,7 @@ export function gateLink(move, trial, strangers) {
 
 /** Whose evidence is shown, where it is not that of a gate of this trial. */
 export function gateNote(gate, trial, home) {
-  if (gate.missing) return h("p", { class: "warning", key: "whose", role: "status" }, `The gate cannot be shown: ${gate.missing}`);
+  if (gate.missing) return h("p", { class: "warning", key: "whose", role: "status" }, `The gate could not be read: ${gate.missing}`);
   if (gate.trial_id === trial.id) return null;
   return h(
     "p",
@@ -55,3 +55,28 @@ export function gateNote(gate, trial, home) {
     ".",
   );
 }
+
+/** The moves of an alias; `name` links a version. */
+export const historyTable = (alias, trial, name, strangers) =>
+  table(
+    `History of ${alias.name}`,
+    [
+      ["When", (move) => time(move.created_at)],
+      ["Holder", (move) => name(move.to_version_id)],
+      ["Previous", (move) => name(move.from_version_id)],
+      ["How", (move) => badge(move.move)],
+      ["Reason", (move) => properMinus(move.reason), "long"],
+      ["By", (move) => (move.gate_id ? "its gate" : move.tournament_id ? "a tournament" : move.actor)],
+      [
+        "Gate",
+        (move) =>
+          move.gate_id
+            ? gateLink(move, trial, strangers)
+            : move.tournament_id
+              ? h("a", { href: `/tournaments/${move.tournament_id}` }, "tournament")
+              : "–",
+      ],
+    ],
+    alias.moves,
+    (move) => move.revision,
+  );

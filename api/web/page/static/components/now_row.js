@@ -65,7 +65,10 @@ function gainTile(gain) {
     "gain",
     title,
     `${signed(gain.per_million_steps)} Elo per million steps`,
-    `${gain.player}: ${verdict}. ${interval}${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
+    [
+      gain.player_id ? h("a", { href: `/players/${gain.player_id}` }, gain.player) : gain.player,
+      `: ${verdict}. ${interval}${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
+    ],
     better ? "good" : worse ? "bad" : null,
   );
 }
@@ -148,12 +151,12 @@ function problemsTile({ problems_last_hour: count, newest_problem: newest }, tro
 }
 
 /** What keeps a trial from going on, in words, or that nothing does. Both take the same place, so that nothing below moves. */
-export function troubleStrip(trial, troubles = []) {
+export function troubleStrip(trial, troubles = [], unknown = undefined) {
   const isBad = troubles.length > 0;
   return h(
     "section",
     { class: "troubles", key: "troubles", "aria-label": "Trouble now", role: isBad ? "alert" : null, "data-tone": isBad ? "bad" : null },
-    isBad ? troubleList(trial, troubles) : h("p", { class: "quiet" }, calmText(trial)),
+    isBad ? troubleList(trial, troubles) : h("p", { class: "quiet" }, unknown ? unknownText(unknown) : calmText(trial)),
   );
 }
 
@@ -172,6 +175,8 @@ function troubleList(trial, troubles) {
     ),
   );
 }
+
+const unknownText = (problem) => `Whether anything is in trouble could not be read: ${problem}.`;
 
 function calmText({ status, status_reason: reason }) {
   if (["running", "pending"].includes(status)) return "✓ Nothing is in trouble now.";

@@ -1,7 +1,7 @@
 // Finished games of people against versions: a list of their own, with counts of their own.
 import { h } from "../core/dom.js";
 import { versionName, whole } from "../core/format.js";
-import { badge, table, term, time, versionLink } from "./widgets.js";
+import { badge, orProblem, table, term, time, versionLink } from "./widgets.js";
 
 /** The recorded position that a game began with. */
 export const startText = ({ match_id: match, game_id: game, moves }) => [
@@ -10,18 +10,15 @@ export const startText = ({ match_id: match, game_id: game, moves }) => [
 ];
 
 /** The card of a trial's games of people; the query `people_before` turns its pages. */
-export function peopleGames(page, context) {
+export function peopleGames(page, counts, context) {
   const { query } = context;
-  const { wins, draws, losses } = page;
+  const { wins, draws, losses } = counts;
   return h(
     "section",
     { class: "card", key: "people", "aria-label": "Games of people" },
     h("h2", {}, term("Games of people")),
-    h(
-      "p",
-      { class: "quiet" },
-      `People won ${whole(wins)}, drew ${whole(draws)} and lost ${whole(losses)}. These games count in no rating and no payoff.`,
-    ),
+    orProblem(counts, () => h("p", { class: "quiet" }, `People won ${whole(wins)}, drew ${whole(draws)} and lost ${whole(losses)}.`)),
+    h("p", { class: "quiet" }, "These games count in no rating and no payoff."),
     table(
       "Games of people",
       [

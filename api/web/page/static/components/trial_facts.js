@@ -1,6 +1,7 @@
 // Facts about a trial: its generations under way, outcome, budget and details.
 import { h } from "../core/dom.js";
 import { about, duration, fixed, humanize, percent, short, since, speedText, versionName, whole } from "../core/format.js";
+import { problemOf } from "../core/parts.js";
 import { endText, secondsUsed } from "../core/trial_end.js";
 import { bar, facts, time, versionLink } from "./widgets.js";
 
@@ -20,10 +21,12 @@ export function standing({ trial, overview, players, ratings }) {
         "Best rated",
         best
           ? [versionLink(best.version_id, versionName(best.player, best.number)), ` at ${fixed(best.value, 0)} Elo`]
-          : "no rating games yet",
+          : problemOf(ratings)
+            ? "not known"
+            : "no rating games yet",
       ],
       ["Duration", took === null ? null : duration(took)],
-      ["Average speed", took && trial.steps ? `${whole(trial.steps / took)} steps/s` : null],
+      ["Average speed", took && trial.steps ? averageSpeed(trial, took) : null],
       ["Learning players", whole(count(LEARNS))],
       ["Snapshots", whole(count(["historical"]))],
       [
@@ -37,6 +40,10 @@ export function standing({ trial, overview, players, ratings }) {
     ]),
   ];
 }
+
+/** Over the time that the trial ran; one of an older release, of which that is not known, over all its time. */
+const averageSpeed = ({ steps, seconds_run: ran }, took) =>
+  `${whole(steps / (ran || took))} steps/s${ran && took - ran > 60 ? ", without pauses" : ""}`;
 
 /** The learning players, those at work first; of very many only the first. */
 export function underWay(learning, { state }) {
@@ -100,7 +107,10 @@ export function budget({ trial }, speed) {
       [
         "Time limit",
         limits.wall_clock
-          ? `${duration(secondsUsed(trial))} of ${duration(trial.budget_seconds)} used, without pauses (${percent(timeShare(trial))})`
+          ? [
+              `${duration(secondsUsed(trial))} of ${duration(trial.budget_seconds)} used, without pauses (${percent(timeShare(trial))})`,
+              h("small", {}, ". Time when the installation was down counts."),
+            ]
           : null,
       ],
       ["Ends", trial.finished_at ? null : endSentence(trial, speed)],

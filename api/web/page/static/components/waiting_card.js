@@ -1,9 +1,11 @@
 // What waits for what: generations for crews, candidates for gates, tasks for workers.
 import { h } from "../core/dom.js";
 import { duration, percent, since, whole } from "../core/format.js";
-import { card, table } from "./widgets.js";
+import { problemOf } from "../core/parts.js";
+import { card, problemWith, table } from "./widgets.js";
 
 export function waitingCard(queues, trials, sharing) {
+  const unknown = !queues || problemOf(trials) || problemOf(sharing);
   const tasks = (queues ?? [])
     .filter((queue) => queue.backlog)
     .map((queue) =>
@@ -15,7 +17,9 @@ export function waitingCard(queues, trials, sharing) {
     { key: "waiting" },
     card(
       "What waits",
-      tasks.length + work.length ? h("ul", {}, tasks, work) : h("p", { class: "quiet" }, waits(sharing) ? "" : "Nothing waits."),
+      tasks.length + work.length ? h("ul", {}, tasks, work) : h("p", { class: "quiet" }, waits(sharing) || unknown ? "" : "Nothing waits."),
+      problemWith("What running trials wait for", trials),
+      problemWith("Who waits for whom", sharing),
       sharing.trials.length > 0 && shares(sharing),
     ),
   );

@@ -2,6 +2,7 @@
 import { h, s } from "../core/dom.js";
 import { linkedPieces, namesOf } from "../core/event_links.js";
 import { meaningOf } from "../core/glossary.js";
+import { problemOf } from "../core/parts.js";
 import { day, percent, short, humanize, properMinus } from "../core/format.js";
 
 export const badge = (status) => h("span", { class: "badge", "data-status": status }, humanize(status));
@@ -58,6 +59,21 @@ export function card(title, ...content) {
 /** What is shown in place of values that are not known. */
 export const missing = (reason, advice) =>
   h("p", { class: "warning", role: "status" }, h("strong", {}, "Unknown: "), reason ?? "no answer", ". ", advice);
+
+/** What `draw` makes of a part of the page; in its place the error, where it could not be read. */
+export function orProblem(value, draw) {
+  const problem = problemOf(value);
+  return problem ? partError(problem) : draw(value);
+}
+
+/** The same for a part that has no place of its own: nothing, if it was read. */
+export const problemWith = (what, value) => {
+  const problem = problemOf(value);
+  return problem ? partError(problem, `${what} could not be read: `) : null;
+};
+
+const partError = (problem, lead = "This part could not be read: ") =>
+  h("p", { class: "warning part-error", role: "status" }, h("strong", {}, lead), problem, ". The page asks for it again by itself.");
 
 export function facts(pairs) {
   return h(

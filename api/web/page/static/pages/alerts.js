@@ -2,10 +2,11 @@
 import { get, getAll, hasScope, post, send } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { humanize } from "../core/format.js";
+import { part, problemOf } from "../core/parts.js";
 import { ask, toast } from "../components/dialog.js";
 import { askForChannel, askForRule, KINDS } from "../components/alert_forms.js";
 import { refreshWhileVisible } from "../components/health_cards.js";
-import { badge, card, empty, pick, table, time } from "../components/widgets.js";
+import { badge, card, empty, orProblem, pick, table, time } from "../components/widgets.js";
 
 const SHOWN = 50;
 
@@ -18,15 +19,16 @@ export const leave = (context) => clearInterval(context.timer);
 export async function load(context) {
   if (!hasScope("operator")) return { channels: [], rules: [], deliveries: [] };
   const [channels, rules, deliveries] = await Promise.all([
-    getAll("/alerts/channels"),
-    getAll("/alerts/rules"),
-    get("/alerts/deliveries", { limit: SHOWN, status: context.query.status }),
+    part(getAll("/alerts/channels")),
+    part(getAll("/alerts/rules")),
+    part(get("/alerts/deliveries", { limit: SHOWN, status: context.query.status }).then(({ items }) => items)),
   ]);
-  return { channels, rules, deliveries: deliveries.items };
+  return { channels, rules, deliveries };
 }
 
 export function view({ channels, rules, deliveries }, context) {
   if (!hasScope("operator")) return [h("h1", {}, "Alerts"), empty("Not for viewers", "Alerts need a token of scope operator.")];
+  const some = channels.length > 0 || problemOf(channels);
   return [
     h(
       "div",
@@ -39,9 +41,32 @@ export function view({ channels, rules, deliveries }, context) {
         channels.length ? h("button", { class: "plain", onclick: () => askForRule(channels, context) }, "Add a rule") : null,
       ),
     ),
-    channels.length ? channelCard(channels, context) : noChannels(),
-    channels.length ? h("div", { key: "rules" }, card("Rules", rules.length ? ruleTable(rules, context) : noRules())) : null,
-    channels.length ? h("div", { key: "sent" }, card("Messages", statusPicker(context), messages(deliveries, context))) : null,
+    problemOf(channels)
+      ? h("div", { key: "channels" }, card("Channels", orProblem(channels)))
+      : channels.length
+        ? channelCard(channels, context)
+        : noChannels(),
+    some
+      ? h(
+          "div",
+          { key: "rules" },
+          card(
+            "Rules",
+            orProblem(rules, () => (rules.length ? ruleTable(rules, context) : noRules())),
+          ),
+        )
+      : null,
+    some
+      ? h(
+          "div",
+          { key: "sent" },
+          card(
+            "Messages",
+            statusPicker(context),
+            orProblem(deliveries, () => messages(deliveries, context)),
+          ),
+        )
+      : null,
   ];
 }
 
@@ -123,7 +148,7 @@ function ruleTable(rules, context) {
 
 function of(rule) {
   if (rule.trial_id) return h("a", { href: `/trials/${rule.trial_id}` }, rule.trial);
-  return rule.project ? `project ${rule.project}` : "everything";
+  return rule.project ? ["project ", h("a", { href: `/trials?project=${encodeURIComponent(rule.project)}` }, rule.project)] : "everything";
 }
 
 const statusPicker = (context) =>
@@ -148,6 +173,7 @@ function messages(deliveries, context) {
       ["When", (each) => time(each.created_at)],
       ["Channel", (each) => each.channel],
       ["About", (each) => KINDS[each.kind] ?? humanize(each.kind)],
+      ["Trial", (each) => (each.trial_id ? h("a", { href: `/trials/${each.trial_id}` }, each.trial) : "–")],
       ["Message", (each) => each.text, "long"],
       ["Status", (each) => outcome(each, context), "long"],
     ],

@@ -3,9 +3,10 @@ import { get } from "../core/api.js";
 import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { h } from "../core/dom.js";
 import { duration, humanize, short, versionLabel } from "../core/format.js";
+import { part, problemOf } from "../core/parts.js";
 import { champions } from "../components/champion_games.js";
 import { comparisonCsv, metricNames, metricTraces, ratingTraces, zeroOf } from "../components/comparison.js";
-import { badge, card, empty, ofTrial, pick, table, versionLink } from "../components/widgets.js";
+import { badge, card, empty, ofTrial, orProblem, pick, problemWith, table, versionLink } from "../components/widgets.js";
 import { shortValue } from "./sweep.js";
 
 const MOST = 50;
@@ -24,12 +25,12 @@ export const onEvent = (event, { query }) => SHOWN.includes(event.type) && conce
 
 export async function load({ query }) {
   const ids = idsOf(query);
-  const [{ items: known }, compared, held] = await Promise.all([
-    get("/trials", { limit: 100, archived: true }),
-    ids.length >= 2 ? get("/compare", { trial: ids, points: 300 }) : null,
-    query.tournament ? get(`/tournaments/${query.tournament}`) : null,
+  const [listed, compared, held] = await Promise.all([
+    part(get("/trials", { limit: 100, archived: true }), { items: [] }),
+    ids.length >= 2 ? part(get("/compare", { trial: ids, points: 300 }), {}) : null,
+    query.tournament ? part(get(`/tournaments/${query.tournament}`), {}) : null,
   ]);
-  return { known, compared, held };
+  return { listed, compared, held };
 }
 
 /** Whether an event is about a compared trial, the tournament on display, or the ratings of a whole project. */
@@ -40,26 +41,29 @@ function concerns({ type, trial_id: trial, payload }, query) {
 
 const idsOf = (query) => [...new Set((query.trials ?? "").split(",").filter(Boolean))].slice(0, MOST);
 
-export function view({ known, compared, held }, context) {
+export function view({ listed, compared, held }, context) {
   const ids = idsOf(context.query);
   return [
     h(
       "div",
       { class: "title", key: "title" },
       h("h1", {}, "Compare trials"),
-      compared && h("button", { class: "plain", onclick: () => saveCsv(compared) }, "Save as CSV"),
+      compared?.trials && h("button", { class: "plain", onclick: () => saveCsv(compared) }, "Save as CSV"),
     ),
-    chooser(known, ids, context),
-    ...(compared
-      ? sections(compared, held, context)
-      : [
-          empty(
-            "Choose two trials or more",
-            "Add them above, or select them in the ",
-            h("a", { href: "/trials?view=table" }, "table of trials"),
-            ".",
-          ),
-        ]),
+    chooser(listed.items, ids, context),
+    problemOf(listed) && h("div", { key: "listed" }, problemWith("The list of trials", listed)),
+    ...(problemOf(compared)
+      ? [h("div", { key: "compared" }, card("Comparison", orProblem(compared)))]
+      : compared
+        ? sections(compared, held, context)
+        : [
+            empty(
+              "Choose two trials or more",
+              "Add them above, or select them in the ",
+              h("a", { href: "/trials?view=table" }, "table of trials"),
+              ".",
+            ),
+          ]),
   ];
 }
 
@@ -154,7 +158,15 @@ function sections(compared, held, context) {
       ),
     ),
     h("div", { key: "differences" }, card("What differs in the files", differences(compared))),
-    h("div", { key: "games" }, card("Champions against each other", champions(compared, held, context))),
+    h(
+      "div",
+      { key: "games" },
+      card(
+        "Champions against each other",
+        champions(compared, problemOf(held) ? null : held, context),
+        problemWith("The tournament", held),
+      ),
+    ),
   ];
 }
 

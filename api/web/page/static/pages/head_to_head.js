@@ -2,8 +2,9 @@
 import { get } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { percent, versionName, whole } from "../core/format.js";
+import { part, problemOf } from "../core/parts.js";
 import { trialName } from "../core/strangers.js";
-import { card, empty, ofTrial, table, versionLink } from "../components/widgets.js";
+import { card, empty, ofTrial, orProblem, table, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 
 export const title = ({ one, other }) => `${nameOf(one)} against ${nameOf(other)}`;
@@ -17,16 +18,18 @@ export async function load({ parameters: { version, opponent }, state }) {
   const between = `/versions/${version}/against/${opponent}`;
   const [one, other, results] = await Promise.all([get(`/versions/${version}`), get(`/versions/${opponent}`), get(between)]);
   state.trials = [one.trial_id, other.trial_id];
+  const isTheirs = (match) => [match.version_id, match.opponent_version_id].includes(other.id);
   const [trial, games] = await Promise.all([
     get(`/trials/${one.trial_id}`),
-    get(`/trials/${one.trial_id}/matches`, {
-      player_id: one.player_id,
-      opponent_id: other.player_id,
-      version_id: one.id,
-      limit: 50,
-    }),
+    part(
+      get(`/trials/${one.trial_id}/matches`, {
+        player_id: one.player_id,
+        opponent_id: other.player_id,
+        version_id: one.id,
+        limit: 50,
+      }).then(({ items }) => items.filter(isTheirs)),
+    ),
   ]);
-  const isTheirs = (match) => [match.version_id, match.opponent_version_id].includes(other.id);
   const elsewhere = other.trial_id === one.trial_id ? null : await trialName(other.trial_id);
   return {
     one,
@@ -34,7 +37,7 @@ export async function load({ parameters: { version, opponent }, state }) {
     trial,
     elsewhere,
     results,
-    games: games.items.filter(isTheirs),
+    games,
     names: await readNames(between, results.openings, state),
   };
 }
@@ -90,6 +93,7 @@ export function view({ one, other, trial, elsewhere, results, games, names }) {
           card("By opening", openingScores(openings, names), results.pruned ? prunedWords(results.pruned) : null),
         )
       : empty("No recorded games", "Gates and tournaments record their games; training games are only counted."),
+    problemOf(games) ? h("div", { key: "games" }, card("Games", orProblem(games))) : null,
     games.length ? h("div", { key: "games" }, card("Games", matchTable(games, one.id, { compared: false }))) : null,
   ];
 }

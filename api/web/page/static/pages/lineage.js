@@ -3,9 +3,10 @@ import { get, getAll } from "../core/api.js";
 import { seriesColours } from "../charts/colours.js";
 import { h } from "../core/dom.js";
 import { bytes, short, versionName, humanize, whole } from "../core/format.js";
+import { part } from "../core/parts.js";
 import { lineageMap } from "../charts/lineage_map.js";
 import { legend, MARKS } from "../charts/version_marks.js";
-import { card, empty, pick, table, time, versionLink } from "../components/widgets.js";
+import { card, empty, pick, problemWith, table, time, versionLink } from "../components/widgets.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const MOST = 5000; // versions that are drawn, the newest
@@ -17,12 +18,18 @@ export const trialOf = (context) => context.parameters.trial;
 export async function load({ parameters }) {
   const root = `/trials/${parameters.trial}`;
   const trial = await get(root);
-  const [players, versions, aliases] = await Promise.all([
+  const [players, versions, moves] = await Promise.all([
     getAll(`${root}/players`),
     getAll(`${root}/versions`, {}, { maximum: MOST }),
-    getAll(`/projects/${encodeURIComponent(trial.project)}/aliases`),
+    part(readMoves(trial)),
   ]);
-  const moves = await Promise.all(
+  return { trial, players, versions, moves };
+}
+
+/** The aliases of the trial's game with their histories. */
+async function readMoves(trial) {
+  const aliases = await getAll(`/projects/${encodeURIComponent(trial.project)}/aliases`);
+  return Promise.all(
     aliases
       .filter((alias) => alias.game === trial.game)
       .map(async (alias) => ({
@@ -34,7 +41,6 @@ export async function load({ parameters }) {
         ),
       })),
   );
-  return { trial, players, versions, moves };
 }
 
 export function view(data, context) {
@@ -62,6 +68,7 @@ export function view(data, context) {
         by,
         (value) => context.setQuery({ by: value === "steps" ? "" : value }),
       ),
+      problemWith("Promotions", data.moves),
     ),
     h(
       "section",

@@ -1,7 +1,8 @@
 // Recorded games, filtered by player and purpose.
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { empty, pick } from "../components/widgets.js";
+import { card, empty, orProblem, pick, problemWith } from "../components/widgets.js";
+import { part, problemOf } from "../core/parts.js";
 import { matchTable, strangersAmong } from "../components/match_table.js";
 import { peopleGames } from "../components/people_games.js";
 import { recordedGames } from "../components/recorded_games.js";
@@ -26,17 +27,17 @@ export async function load({ parameters, query }) {
   };
   const [trial, players, page, recorded, people, counts] = await Promise.all([
     get(root),
-    getAll(`${root}/players`),
-    get(`${root}/matches`, { ...which, limit: 100, cursor: query.before }),
-    get(`${root}/recorded-games`, { limit: RECORDED, cursor: query.recorded_before }),
-    get(`${root}/people-games`, { limit: RECORDED, cursor: query.people_before }),
-    get(`${root}/people-games/counts`),
+    part(getAll(`${root}/players`)),
+    part(get(`${root}/matches`, { ...which, limit: 100, cursor: query.before }), { items: [] }),
+    part(get(`${root}/recorded-games`, { limit: RECORDED, cursor: query.recorded_before }), { items: [] }),
+    part(get(`${root}/people-games`, { limit: RECORDED, cursor: query.people_before }), { items: [] }),
+    part(get(`${root}/people-games/counts`), {}),
   ]);
   const strangers = await readStrangers(strangersAmong(page.items, players));
-  return { trial, players, page, strangers, recorded, people: { ...people, ...counts } };
+  return { trial, players, page, strangers, recorded, people, counts };
 }
 
-export function view({ trial, players, page, strangers, recorded, people }, context) {
+export function view({ trial, players, page, strangers, recorded, people, counts }, context) {
   const { query } = context;
   const names = [["", "any player"], ...players.map((player) => [player.id, player.name])];
   return trialFrame(
@@ -63,20 +64,31 @@ export function view({ trial, players, page, strangers, recorded, people }, cont
         h("button", { class: "plain", onclick: () => context.setQuery({ gate: "", version: "", tournament: "", before: "" }) }, "Show all"),
       h("a", { href: `/api/v1/trials/${trial.id}/matches?format=csv`, download: true }, "CSV"),
     ),
-    page.items.length
-      ? h(
-          "section",
-          { class: "card", key: "list", "aria-label": "Games" },
-          matchTable(page.items, null, { trial: trial.id, strangers }),
-          h(
-            "div",
-            { class: "row" },
-            query.before && h("button", { class: "plain", onclick: () => context.setQuery({ before: "" }) }, "Latest"),
-            page.next_cursor && h("button", { class: "plain", onclick: () => context.setQuery({ before: page.next_cursor }) }, "Older"),
-          ),
-        )
-      : empty("No recorded games", "Gates and tournaments record their games move by move. Training games are only counted."),
-    people.items.length || query.people_before ? peopleGames(people, context) : null,
-    recorded.items.length || query.recorded_before ? recordedGames(trial, players, recorded, context) : null,
+    problemOf(players) && h("div", { key: "players" }, problemWith("The players, for the filters,", players)),
+    problemOf(page)
+      ? h("div", { key: "list" }, card("Games", orProblem(page)))
+      : page.items.length
+        ? h(
+            "section",
+            { class: "card", key: "list", "aria-label": "Games" },
+            matchTable(page.items, null, { trial: trial.id, strangers }),
+            h(
+              "div",
+              { class: "row" },
+              query.before && h("button", { class: "plain", onclick: () => context.setQuery({ before: "" }) }, "Latest"),
+              page.next_cursor && h("button", { class: "plain", onclick: () => context.setQuery({ before: page.next_cursor }) }, "Older"),
+            ),
+          )
+        : empty("No recorded games", "Gates and tournaments record their games move by move. Training games are only counted."),
+    problemOf(people)
+      ? h("div", { key: "people" }, card("Games of people", orProblem(people)))
+      : people.items.length || query.people_before
+        ? peopleGames(people, counts, context)
+        : null,
+    problemOf(recorded)
+      ? h("div", { key: "recorded" }, card("Recorded sessions", orProblem(recorded)))
+      : recorded.items.length || query.recorded_before
+        ? recordedGames(trial, players, recorded, context)
+        : null,
   );
 }

@@ -5,6 +5,7 @@ import { restNote, trendChart } from "../charts/trend_chart.js";
 import { h } from "../core/dom.js";
 import { keepPins, pinnedMetrics } from "../core/pins.js";
 import { bestFirst, inOrder, readSeries } from "../core/series.js";
+import { part } from "../core/parts.js";
 import { toast } from "../components/dialog.js";
 import { chartView, viewControls } from "../components/chart_view.js";
 import { HYPERPARAMETER, shownName } from "../components/metric_charts.js";
@@ -22,9 +23,9 @@ export async function load({ parameters, query, state }) {
   const root = `/trials/${parameters.trial}`;
   const [trial, players, { names }, ratings] = await Promise.all([
     get(root),
-    getAll(`${root}/players`),
+    part(getAll(`${root}/players`)),
     get(`${root}/metrics/names`),
-    getAll(`${root}/ratings`, {}, { maximum: 1000 }),
+    part(getAll(`${root}/ratings`, {}, { maximum: 1000 })), // for the order alone
   ]);
   const pins = pinnedMetrics(names, query).slice(0, MOST_PINS);
   state.series ??= new Map();

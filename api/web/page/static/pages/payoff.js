@@ -1,11 +1,12 @@
 // The payoff matrix: heat map, α-rank and Nash mass, cycles, and the games of a selected cell.
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { percent, short, signed, whole } from "../core/format.js";
+import { percent, short, signed, tiny, whole } from "../core/format.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { byLikeness, byRating, indices } from "../charts/payoff_order.js";
-import { empty, pick, table } from "../components/widgets.js";
+import { card, empty, orProblem, pick, problemWith, table } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
+import { part, problemOf } from "../core/parts.js";
 import { cycles, masses, strangersIn } from "../charts/payoff_cards.js";
 import { readStrangers } from "../core/strangers.js";
 import { trialFrame } from "../components/trial_frame.js";
@@ -36,22 +37,23 @@ export async function load(context) {
   const [trial, payoff, ratings, alphaRank, nash, games, lineups] = await Promise.all([
     get(root),
     get(`${root}/payoff`, { stream }),
-    getAll(`${root}/ratings`, {}, { maximum: 1000 }),
-    get(`${root}/ratings`, { method: "alpha_rank", limit: 12 }),
-    get(`${root}/ratings`, { method: "nash_averaging", limit: 500 }),
-    row && column ? get(`${root}/matches`, { player_id: row, opponent_id: column, limit: 25 }) : null,
-    get(`${root}/payoff/lineups`, { limit: 50 }),
+    part(getAll(`${root}/ratings`, {}, { maximum: 1000 })),
+    part(get(`${root}/ratings`, { method: "alpha_rank", limit: 12 }), { items: [] }),
+    part(get(`${root}/ratings`, { method: "nash_averaging", limit: 500 }), { items: [] }),
+    row && column ? part(get(`${root}/matches`, { player_id: row, opponent_id: column, limit: 25 }), { items: [] }) : null,
+    part(get(`${root}/payoff/lineups`, { limit: 50 }), { items: [] }),
   ]);
   const strangers = await readStrangers(strangersIn(nash));
   const kept = context.state.payoff; // the same object while nothing changed, so results are reused
   if (!kept || kept.revision !== payoff.revision || kept.stream !== payoff.stream) context.state.payoff = payoff;
-  return { trial, payoff: context.state.payoff, ratings, alphaRank, nash, strangers, games, lineups: lineups.items };
+  return { trial, payoff: context.state.payoff, ratings, alphaRank, nash, strangers, games, lineups };
 }
 
 export function view(data, context) {
   const { trial, payoff } = data;
   if (payoff.players.length < 2) return trialFrame(trial, context, empty("Too few players", "The heat map needs at least two players."));
   const { order = "rating", stream = "all", show = "rate" } = context.query;
+  const unordered = order === "rating" ? problemWith("The ratings, by which players are ordered,", data.ratings) : null;
   return trialFrame(
     trial,
     context,
@@ -63,6 +65,7 @@ export function view(data, context) {
       pick("Show", "show", MEASURES, show, (value) => context.setQuery({ show: value === "rate" ? "" : value })),
       h("a", { href: `/api/v1/trials/${trial.id}/payoff?stream=${stream}&format=csv`, download: true }, "CSV"),
     ),
+    unordered && h("div", { key: "unordered" }, unordered),
     h(
       "div",
       { class: "beside", key: "map" },
@@ -75,7 +78,8 @@ export function view(data, context) {
         h(
           "p",
           { class: "quiet" },
-          "Rows against columns, with games (g); cells without colour have none. Click a cell for its games, drag to zoom in.",
+          "Rows against columns; cells without colour have no games. Large cells say the rate and the games (g), small ones the number of ",
+          "games, the smallest nothing: hover shows both. Click a cell for its games, drag to zoom in.",
         ),
       ),
       h("div", {}, cell(data, context), masses(data), cycles(data, context)),
@@ -108,6 +112,7 @@ function map(data, context) {
     chosen: chosen.includes(-1) ? null : chosen,
     rate: (row, column) => rate(order[row], order[column]),
     text: (row, column) => text(order[row], order[column]),
+    brief: (row, column) => tiny(gamesOf(payoff, order[row], order[column])),
     certainty: (row, column) => certainty(order[row], order[column]),
     thin: (row, column) => isThin(payoff, order[row], order[column]),
     note: (row, column) => hover(payoff, order[row], order[column]),
@@ -216,17 +221,21 @@ function cell({ payoff, games, trial }, context) {
             earned && `; ${earned}`,
           ].filter(Boolean),
     ),
-    games?.items.length
-      ? [
-          matchTable(games.items),
-          h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All recorded games"),
-        ]
-      : h("p", { class: "quiet" }, "No recorded games. Training games are only counted."),
+    orProblem(games, () =>
+      games?.items.length
+        ? [
+            matchTable(games.items),
+            h("a", { href: `/trials/${trial.id}/matches?player=${one.id}&opponent=${other.id}` }, "All recorded games"),
+          ]
+        : h("p", { class: "quiet" }, "No recorded games. Training games are only counted."),
+    ),
   );
 }
 
 /** Teams that a learner shared with a mate. */
-function mixedTeams(lineups) {
+function mixedTeams(found) {
+  const lineups = found.items;
+  if (problemOf(found)) return card("Mixed teams", orProblem(found));
   if (!lineups.length) return null;
   return h(
     "section",

@@ -5,8 +5,9 @@ import { ratingChart } from "../charts/rating_chart.js";
 import { h } from "../core/dom.js";
 import { fixed, humanize, newestVersion, percent, versionName, whole } from "../core/format.js";
 import { gamesOf, groupedOpponents, opponentsOf } from "../core/opponents.js";
-import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
+import { badge, card, facts, orProblem, problemWith, table, time, versionLink } from "../components/widgets.js";
 import { LEARNS } from "../components/trial_facts.js";
+import { part, problemOf } from "../core/parts.js";
 import { readStrangers } from "../core/strangers.js";
 import { matchTable, strangersAmong } from "../components/match_table.js";
 import { chartView, viewControls } from "../components/chart_view.js";
@@ -24,15 +25,15 @@ export async function load(context) {
   const root = `/trials/${player.trial_id}`;
   const [trial, players, ratings, anchor, versions, payoff, ratingPayoff, games, resets, promotions] = await Promise.all([
     get(root),
-    getAll(`${root}/players`),
-    getAll(`${root}/ratings`, {}, { maximum: MOST_RATINGS }),
-    get(`${root}/ratings`, { limit: 1 }).then(({ fit }) => (fit?.anchor_version_id ? get(`/versions/${fit.anchor_version_id}`) : null)),
-    get(`${root}/versions`, { player_id: player.id, limit: MOST_VERSIONS }),
-    get(`${root}/payoff`),
-    get(`${root}/payoff`, { stream: "rating" }),
-    get(`${root}/matches`, { player_id: player.id, limit: 25 }),
-    get(`${root}/decisions`, { limit: 200, kind: "reset", player_id: player.parent_id ?? player.id }),
-    get(`${root}/decisions`, { limit: 200, kind: "promotion" }),
+    part(getAll(`${root}/players`)),
+    part(getAll(`${root}/ratings`, {}, { maximum: MOST_RATINGS })),
+    part(readAnchor(root)),
+    part(get(`${root}/versions`, { player_id: player.id, limit: MOST_VERSIONS }), { items: [] }),
+    part(get(`${root}/payoff`), { players: [] }),
+    part(get(`${root}/payoff`, { stream: "rating" }), { players: [] }),
+    part(get(`${root}/matches`, { player_id: player.id, limit: 25 }), { items: [] }),
+    part(get(`${root}/decisions`, { limit: 200, kind: "reset", player_id: player.parent_id ?? player.id }), { items: [] }),
+    part(get(`${root}/decisions`, { limit: 200, kind: "promotion" }), { items: [] }),
   ]);
   return {
     player,
@@ -40,13 +41,22 @@ export async function load(context) {
     strangers: await readStrangers(strangersAmong(games.items, players)),
     players,
     ratings,
-    anchor,
-    versions: versions.items,
+    anchors: anchor,
+    anchor: anchor[0],
+    versions,
     payoff,
     ratingPayoff,
-    games: games.items,
+    games,
+    resets,
+    promotions,
     marks: [...resets.items, ...promotions.items],
   };
+}
+
+/** The version that is zero on the Elo axis, in a list; an empty one where there is no fit yet. */
+async function readAnchor(root) {
+  const { fit } = await get(`${root}/ratings`, { limit: 1 });
+  return fit?.anchor_version_id ? [await get(`/versions/${fit.anchor_version_id}`)] : [];
 }
 
 export function view(data, context) {
@@ -82,41 +92,57 @@ export function view(data, context) {
           ["Snapshots", snapshots.length ? whole(snapshots.length) : null],
           ["Since", time(player.created_at)],
         ]),
+        problemWith("Snapshots and parents", players),
       ),
       ratingCard(data, rated, context),
       ...opponentCards(data),
     ),
-    h("div", { key: "versions" }, card("Versions", versionTable(versions, rated, rating))),
+    h(
+      "div",
+      { key: "versions" },
+      card(
+        "Versions",
+        orProblem(versions, () => versionTable(versions.items, rated, rating)),
+        problemWith("Their ratings", ratings),
+      ),
+    ),
     h(
       "div",
       { key: "games" },
       card(
         "Games",
-        games.length
-          ? [
-              matchTable(games, null, { player: player.id, trial: trial.id, strangers: data.strangers }),
-              h("a", { href: `/trials/${trial.id}/matches?player=${player.id}` }, "All recorded games"),
-            ]
-          : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record their games."),
+        orProblem(games, () =>
+          games.items.length
+            ? [
+                matchTable(games.items, null, { player: player.id, trial: trial.id, strangers: data.strangers }),
+                h("a", { href: `/trials/${trial.id}/matches?player=${player.id}` }, "All recorded games"),
+              ]
+            : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record their games."),
+        ),
       ),
     ),
   ];
 }
 
 /** The chart of the trial's page, of this player and its snapshots alone: broken at resets, promotions marked. */
-function ratingCard({ player, players, anchor, marks }, rated, context) {
+function ratingCard({ player, players, ratings, anchors, anchor, marks, resets, promotions }, rated, context) {
   const look = chartView(context.query);
   const heading = `Rating over ${look.over === "time" ? "time" : "steps"}`;
+  if (problemOf(ratings)) return card(heading, orProblem(ratings));
   if (!rated.length) return card(heading, h("p", { class: "quiet" }, "No rating games yet."));
   const own = `Elo of ${player.name} over ${look.over === "time" ? "time" : "steps"} with its 95 percent band`;
   return card(
     heading,
     h("div", { class: "filters" }, viewControls(look, context, 1)),
     ratingChart({ ratings: rated, players, marks, anchor }, look, own),
+    problemWith("Resets", resets),
+    problemWith("Promotions", promotions),
+    problemWith("Who is zero on this axis", anchors),
   );
 }
 
 function opponentCards({ player, trial, payoff, ratingPayoff }) {
+  if (problemOf(payoff)) return [card("Opponents", orProblem(payoff))];
   const found = opponentsOf(payoff, player.id);
   if (!found.length) return [];
   const { learning, worst, best } = groupedOpponents(found, LEARNS, MOST_OPPONENTS);
@@ -128,7 +154,9 @@ function opponentCards({ player, trial, payoff, ratingPayoff }) {
           { href: `/trials/${trial.id}/matches?stream=rating&player=${player.id}&opponent=${id}` },
           `${whole(rated.get(id))} rating game${rated.get(id) === 1 ? "" : "s"}`,
         )
-      : "training only";
+      : problemOf(ratingPayoff)
+        ? "not known"
+        : "training only";
   const shown = (heading, caption, rows) =>
     rows.length
       ? card(

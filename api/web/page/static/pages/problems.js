@@ -6,7 +6,8 @@ import { failureTable } from "../components/failure_list.js";
 import { troubleStrip } from "../components/now_row.js";
 import { trialFrame } from "../components/trial_frame.js";
 import { LEARNS } from "../components/trial_facts.js";
-import { card, pick } from "../components/widgets.js";
+import { card, orProblem, pick, problemWith } from "../components/widgets.js";
+import { part, problemOf } from "../core/parts.js";
 import { stateOfTrial } from "../core/tab.js";
 
 const SHOWN = 200;
@@ -19,9 +20,9 @@ export async function load({ parameters, query }) {
   const root = `/trials/${parameters.trial}`;
   const [trial, now, players, failures] = await Promise.all([
     get(root),
-    get(`${root}/progress`),
-    getAll(`${root}/players`),
-    getAll(`${root}/failures`, { player_id: query.player, limit: 100 }, { maximum: SHOWN }),
+    part(get(`${root}/progress`), { troubles: [] }),
+    part(getAll(`${root}/players`)),
+    part(getAll(`${root}/failures`, { player_id: query.player, limit: 100 }, { maximum: SHOWN })),
   ]);
   return { trial, now, players, failures };
 }
@@ -35,22 +36,25 @@ export function view({ trial, now, players, failures }, context) {
   return trialFrame(
     trial,
     context,
-    troubleStrip(trial, now.troubles),
+    troubleStrip(trial, now.troubles, problemOf(now)),
     h(
       "form",
       { class: "filters", key: "filters", onsubmit: (event) => event.preventDefault() },
       pick("Player", "player", [["", "all"], ...learning.map((player) => [player.id, player.name])], chosen, (player) =>
         context.setQuery({ player }),
       ),
+      problemWith("The players", players),
     ),
     h(
       "div",
       { key: "failures" },
       card(
         "Problems",
-        failures.length
-          ? [h("p", {}, `${counted(failures.length)}, ${whole(lost)} lost steps, which are made again.`), failureTable(trial, failures)]
-          : h("p", { class: "quiet" }, "Nothing has gone wrong so far."),
+        orProblem(failures, () =>
+          failures.length
+            ? [h("p", {}, `${counted(failures.length)}, ${whole(lost)} lost steps, which are made again.`), failureTable(trial, failures)]
+            : h("p", { class: "quiet" }, "Nothing has gone wrong so far."),
+        ),
       ),
     ),
   );

@@ -5,9 +5,10 @@ import { colour, seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { fixed, percent, properMinus, versionName, whole, humanize } from "../core/format.js";
+import { part, problemOf } from "../core/parts.js";
 import { readStrangers, trialName } from "../core/strangers.js";
-import { badge, card, empty, facts, table, time, versionLink, versionSeenFrom } from "../components/widgets.js";
-import { gateLink, gateNote, panelTable, probeFacts } from "../components/gate_parts.js";
+import { badge, card, empty, facts, orProblem, problemWith, table, time, versionLink, versionSeenFrom } from "../components/widgets.js";
+import { gateNote, historyTable, panelTable, probeFacts } from "../components/gate_parts.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 export const enter = prefetchCharts;
@@ -20,15 +21,15 @@ export async function load({ parameters, query }) {
   const trial = await get(root);
   const project = `/projects/${encodeURIComponent(trial.project)}/aliases`;
   const [gates, aliases, versions] = await Promise.all([
-    getAll(`${root}/gates`, {}, { maximum: 200 }),
-    getAll(project),
-    getAll(`${root}/versions`, {}, { maximum: 5000 }),
+    part(getAll(`${root}/gates`, {}, { maximum: 200 })),
+    part(getAll(project)),
+    part(getAll(`${root}/versions`, {}, { maximum: 5000 })),
   ]);
   const mine = aliases.filter((alias) => alias.game === trial.game);
   const chosen = query.gate || gates[0]?.id;
   const [gate, ...histories] = await Promise.all([
-    chosen ? get(`/gates/${chosen}`).catch((problem) => (query.gate ? { missing: problem.message } : Promise.reject(problem))) : null,
-    ...mine.map((alias) => getAll(`${project}/${alias.name}/history`, { game: alias.game }, { maximum: 200 })),
+    chosen ? get(`/gates/${chosen}`).catch((problem) => ({ missing: problem.message })) : null,
+    ...mine.map((alias) => part(getAll(`${project}/${alias.name}/history`, { game: alias.game }, { maximum: 200 }))),
   ]);
   const names = new Map(versions.map((each) => [each.id, versionName(each.player, each.number)]));
   const strangers = await readStrangers(
@@ -39,11 +40,12 @@ export async function load({ parameters, query }) {
     ].filter((id) => id && !names.has(id)), // of another trial of the project, or older than those that were read
   );
   const home = gate?.trial_id && gate.trial_id !== trial.id ? await trialName(gate.trial_id) : null;
-  return { trial, gates, gate, home, names, strangers, aliases: mine.map((alias, place) => ({ ...alias, moves: histories[place] })) };
+  const held = mine.map((alias, place) => ({ ...alias, moves: histories[place] }));
+  return { trial, gates, gate, home, names, strangers, versions, known: aliases, aliases: held };
 }
 
 export function view(data, context) {
-  const { trial, gates, gate, aliases } = data;
+  const { trial, gate, aliases } = data;
   const name = (id) => {
     if (!id) return "–";
     const stranger = data.strangers.get(id);
@@ -68,31 +70,13 @@ export function view(data, context) {
               alias.moves.length > 1 && h("button", { class: "plain", onclick: () => rollBack(trial, alias, context) }, "Roll back"),
             ),
         ),
-        table(
-          `History of ${alias.name}`,
-          [
-            ["When", (move) => time(move.created_at)],
-            ["Holder", (move) => name(move.to_version_id)],
-            ["Previous", (move) => name(move.from_version_id)],
-            ["How", (move) => badge(move.move)],
-            ["Reason", (move) => properMinus(move.reason), "long"],
-            ["By", (move) => (move.gate_id ? "its gate" : move.tournament_id ? "a tournament" : move.actor)],
-            [
-              "Gate",
-              (move) =>
-                move.gate_id
-                  ? gateLink(move, trial, data.strangers)
-                  : move.tournament_id
-                    ? h("a", { href: `/tournaments/${move.tournament_id}` }, "tournament")
-                    : "–",
-            ],
-          ],
-          alias.moves,
-          (move) => move.revision,
-        ),
+        orProblem(alias.moves, () => historyTable(alias, trial, name, data.strangers)),
       ),
     ),
+    problemOf(data.known) && h("div", { key: "unknown" }, card("Champion", orProblem(data.known))),
+    problemOf(data.versions) && h("div", { key: "unnamed" }, problemWith("Some names of versions", data.versions)),
     !aliases.length &&
+      !problemOf(data.known) &&
       h(
         "section",
         { class: "card", key: "none" },
@@ -107,40 +91,39 @@ export function view(data, context) {
       : null,
     gate?.settings?.panel?.members ? h("div", { key: "panel" }, card("Panel", panelTable(gate.settings.panel.members))) : null,
     gate?.settings?.probe?.candidate ? h("div", { key: "probe" }, card("Probe", probeFacts(gate))) : null,
-    gates.length
-      ? h(
-          "div",
-          { key: "gates" },
-          card(
-            "Gates",
-            table(
-              "Gates",
-              [
-                [
-                  "Opened",
-                  (each) =>
-                    h("a", { href: `?gate=${each.id}`, "aria-current": each.id === gate?.id ? "true" : null }, time(each.created_at)),
-                ],
-                ["Candidate", (each) => name(each.candidate_version_id)],
-                ["Champion", (each) => name(each.champion_version_id)],
-                ["Status", (each) => badge(each.status)],
-                ["Pairs", (each) => whole(each.pairs), "number"],
-                ["LLR", (each) => fixed(each.llr), "number"],
-                ["Reason", (each) => properMinus(each.status_reason ?? "–"), "long"],
-              ],
-              gates,
-              (each) => each.id,
-            ),
-          ),
-        )
-      : empty(
-          "No gates yet",
-          trial.spec.league?.champion_gate
-            ? "A gate opens when a snapshot of the main player is taken."
-            : "This trial has no champion_gate in its file.",
-        ),
+    gateList(data, gate, name),
   );
 }
+
+function gateList({ trial, gates }, gate, name) {
+  if (problemOf(gates)) return h("div", { key: "gates" }, card("Gates", orProblem(gates)));
+  if (gates.length) return h("div", { key: "gates" }, card("Gates", gateTable(gates, gate, name)));
+  return empty(
+    "No gates yet",
+    trial.spec.league?.champion_gate
+      ? "A gate opens when a snapshot of the main player is taken."
+      : "This trial has no champion_gate in its file.",
+  );
+}
+
+const gateTable = (gates, gate, name) =>
+  table(
+    "Gates",
+    [
+      [
+        "Opened",
+        (each) => h("a", { href: `?gate=${each.id}`, "aria-current": each.id === gate?.id ? "true" : null }, time(each.created_at)),
+      ],
+      ["Candidate", (each) => name(each.candidate_version_id)],
+      ["Champion", (each) => name(each.champion_version_id)],
+      ["Status", (each) => badge(each.status)],
+      ["Pairs", (each) => whole(each.pairs), "number"],
+      ["LLR", (each) => fixed(each.llr), "number"],
+      ["Reason", (each) => properMinus(each.status_reason ?? "–"), "long"],
+    ],
+    gates,
+    (each) => each.id,
+  );
 
 function llrPath(gate) {
   let pairs = 0;

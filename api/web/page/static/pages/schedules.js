@@ -3,14 +3,15 @@ import { get, getAll, hasScope, post, send } from "../core/api.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { duration, whole, humanize } from "../core/format.js";
-import { badge, empty, facts, time } from "../components/widgets.js";
+import { part, problemOf } from "../core/parts.js";
+import { badge, empty, facts, problemWith, time } from "../components/widgets.js";
 import { tournamentFields, tournamentOf } from "../components/tournament_form.js";
 
 export const title = () => "Schedules";
 export const onEvent = (event) => /^(schedule|tournament)\./.test(event.type);
 
 export async function load() {
-  const [schedules, trials] = await Promise.all([getAll("/schedules"), getAll("/trials")]);
+  const [schedules, trials] = await Promise.all([getAll("/schedules"), part(getAll("/trials"))]);
   const found = await Promise.all(schedules.map((each) => get(`/schedules/${each.id}`).catch(ignoreDeleted)));
   return { schedules: found.filter(Boolean), trials };
 }
@@ -40,6 +41,7 @@ export function view({ schedules, trials }, context) {
           )
         : null,
     ),
+    problemOf(trials) && h("div", { key: "trials" }, problemWith("The trials, for new schedules,", trials)),
     context.state.making ? form(trials, context) : null,
     schedules.length
       ? h(

@@ -1,10 +1,11 @@
 // One sweep: parallel coordinates, curves over the rungs, importance of fields, and its trials.
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
+import { part, problemOf } from "../core/parts.js";
 import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { seriesColours } from "../charts/colours.js";
 import { sweepActions } from "../components/sweep_actions.js";
-import { badge, bar, empty, table } from "../components/widgets.js";
+import { badge, bar, empty, orProblem, table } from "../components/widgets.js";
 
 export const title = ({ sweep }) => sweep.name;
 /** Events of the sweep itself, and of its trials. */
@@ -18,8 +19,8 @@ export async function load({ parameters, state }) {
   const path = `/sweeps/${parameters.sweep}`;
   const [sweep, trials, importances] = await Promise.all([
     get(path),
-    getAll(`${path}/trials`, { limit: 500 }, { maximum: 1000 }),
-    get(`${path}/importances`),
+    part(getAll(`${path}/trials`, { limit: 500 }, { maximum: 1000 })),
+    part(get(`${path}/importances`), { items: [] }),
   ]);
   state.trials = new Set(trials.map((each) => each.trial_id));
   return { sweep, trials, importances };
@@ -39,6 +40,7 @@ export function view({ sweep, trials, importances }, context) {
       ]),
     valued.length > 0 &&
       card("curves", "Values at the rungs", [chart("curves", "Value of each trial at each rung", () => curves(valued), [stamp])]),
+    problemOf(importances) && card("importance", "Which fields matter", [orProblem(importances)]),
     importances.items.length > 0 &&
       card("importance", "Which fields matter", [
         table(
@@ -57,9 +59,11 @@ export function view({ sweep, trials, importances }, context) {
           `, from ${importances.trials} trials at the lowest rung.`,
         ),
       ]),
-    trials.length
-      ? card("trials", "Trials", [trialTable(best, paths, sweep.rungs)])
-      : empty("No trials yet", "The first one starts within seconds."),
+    problemOf(trials)
+      ? card("trials", "Trials", [orProblem(trials)])
+      : trials.length
+        ? card("trials", "Trials", [trialTable(best, paths, sweep.rungs)])
+        : empty("No trials yet", "The first one starts within seconds."),
   ];
 }
 

@@ -1,7 +1,8 @@
 // All sweeps, running and finished.
 import { getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { badge, bar, empty, pick, table, time } from "../components/widgets.js";
+import { part } from "../core/parts.js";
+import { badge, bar, empty, pick, problemWith, table, time } from "../components/widgets.js";
 import { shortValue } from "./sweep.js";
 
 export const title = () => "Sweeps";
@@ -10,7 +11,7 @@ export const onEvent = (event) => event.type.startsWith("sweep.");
 export async function load({ query }) {
   const [sweeps, projects] = await Promise.all([
     getAll("/sweeps", { project: query.project, status: query.status, limit: 100 }, { maximum: 300 }),
-    getAll("/projects"),
+    part(getAll("/projects")),
   ]);
   return { sweeps, projects };
 }
@@ -37,6 +38,7 @@ export function view({ sweeps, projects }, context) {
         query.status ?? "",
         (value) => context.setQuery({ status: value }),
       ),
+      problemWith("The projects", projects),
     ),
     sweeps.length
       ? h(
@@ -46,7 +48,7 @@ export function view({ sweeps, projects }, context) {
             "Sweeps",
             [
               ["Name", (each) => h("a", { href: `/sweeps/${each.id}` }, each.name)],
-              ["Project", (each) => each.project],
+              ["Project", (each) => h("a", { href: `/trials?project=${encodeURIComponent(each.project)}` }, each.project)],
               ["Method", (each) => each.method],
               ["Status", (each) => badge(each.status)],
               [

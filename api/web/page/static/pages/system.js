@@ -1,13 +1,14 @@
 // The installation: health, queues, workers, Ray, gateways, links, tokens and the audit log.
 import { get, getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
+import { part, problemOf } from "../core/parts.js";
 import { clusterCards } from "../components/cluster_cards.js";
 import { healthCards, refreshWhileVisible } from "../components/health_cards.js";
 import { logCard, readLog } from "../components/log_card.js";
 import { historyCard } from "../components/system_history.js";
 import { openLinks, shareCard } from "../components/share.js";
 import { waitingCard } from "../components/waiting_card.js";
-import { card, table, time } from "../components/widgets.js";
+import { card, orProblem, table, time } from "../components/widgets.js";
 import { tokenCard } from "../components/token_card.js";
 
 const SLOW_MS = 15_000;
@@ -21,17 +22,23 @@ export const onEvent = () => false;
 export async function load(context) {
   const admin = hasScope("admin");
   const [system, history, waiting, sharing, audit, tokens, logs, log, shares] = await Promise.all([
-    get("/system"),
-    nowAndThen(context, "history", () => get("/system/history")),
-    nowAndThen(context, "waiting", whatWaits),
-    nowAndThen(context, "sharing", () => get("/system/queue")),
-    admin ? get("/audit", { limit: 50 }) : null,
-    admin ? getAll("/tokens") : null,
-    admin ? nowAndThen(context, "logs", () => get("/system/logs")) : null,
+    part(get("/system"), { links: {} }),
+    part(
+      nowAndThen(context, "history", () => get("/system/history")),
+      {},
+    ),
+    part(nowAndThen(context, "waiting", whatWaits)),
+    part(
+      nowAndThen(context, "sharing", () => get("/system/queue")),
+      { trials: [] },
+    ),
+    admin ? part(get("/audit", { limit: 50 }), { items: [] }) : null,
+    admin ? part(getAll("/tokens")) : null,
+    admin ? part(nowAndThen(context, "logs", () => get("/system/logs").then(({ items }) => items))) : null,
     admin ? readLog(context).catch(() => null) : null,
-    hasScope("operator") ? nowAndThen(context, "shares", openLinks) : null,
+    hasScope("operator") ? part(nowAndThen(context, "shares", openLinks)) : null,
   ]);
-  return { system, history, waiting, sharing, audit, tokens, logs: logs?.items, log, shares };
+  return { system, history, waiting, sharing, audit, tokens, logs, log, shares };
 }
 
 /** A value that is read again only after a while: the page itself is refreshed every few seconds. */
@@ -51,11 +58,15 @@ async function whatWaits() {
 export function view({ system, history, waiting, sharing, audit, tokens, logs, log, shares }, context) {
   return [
     h("h1", { key: "h" }, "System"),
-    h("section", { key: "parts", "aria-label": "Parts" }, healthCards(system.readiness)),
+    h(
+      "section",
+      { key: "parts", "aria-label": "Parts" },
+      orProblem(system, () => healthCards(system.readiness)),
+    ),
     waitingCard(system.queues, waiting, sharing),
-    clusterCards(system),
-    h("div", { key: "history" }, historyCard(history)),
-    logCard(logs, log, context),
+    problemOf(system) ? null : clusterCards(system),
+    h("div", { key: "history" }, problemOf(history) ? card("The last hour", orProblem(history)) : historyCard(history)),
+    problemOf(logs) ? h("div", { key: "logs" }, card("Logs", orProblem(logs))) : logCard(logs, log, context),
     h(
       "section",
       { key: "links", class: "card" },
@@ -68,31 +79,34 @@ export function view({ system, history, waiting, sharing, audit, tokens, logs, l
         h("li", {}, h("a", { href: "/metrics", "data-outside": true }, "Prometheus metrics")),
       ),
     ),
-    shareCard(shares, context),
-    tokens && tokenCard(tokens, context),
+    problemOf(shares) ? h("div", { key: "shares" }, card("Shared links", orProblem(shares))) : shareCard(shares, context),
+    problemOf(tokens) ? h("div", { key: "tokens" }, card("Tokens", orProblem(tokens))) : tokens && tokenCard(tokens, context),
     audit &&
       h(
         "div",
         { key: "audit" },
         card(
           "Audit log",
-          table(
-            "Audit log",
-            [
-              ["When", (entry) => time(entry.at)],
-              ["Actor", (entry) => entry.actor],
-              ["Action", (entry) => entry.action],
-              ["Target", (entry) => h("code", {}, entry.target ?? "–")],
-              ["Detail", (entry) => h("small", {}, detail(entry.detail)), "long"],
-              ["Address", (entry) => entry.remote_address ?? "–"],
-            ],
-            audit.items,
-            (entry) => entry.id,
-          ),
+          orProblem(audit, () => auditTable(audit.items)),
         ),
       ),
   ].flat();
 }
+
+const auditTable = (entries) =>
+  table(
+    "Audit log",
+    [
+      ["When", (entry) => time(entry.at)],
+      ["Actor", (entry) => entry.actor],
+      ["Action", (entry) => entry.action],
+      ["Target", (entry) => h("code", {}, entry.target ?? "–")],
+      ["Detail", (entry) => h("small", {}, detail(entry.detail)), "long"],
+      ["Address", (entry) => entry.remote_address ?? "–"],
+    ],
+    entries,
+    (entry) => entry.id,
+  );
 
 const detail = (values) =>
   Object.entries(values)

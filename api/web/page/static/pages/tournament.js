@@ -6,9 +6,10 @@ import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { linkedPieces } from "../core/event_links.js";
 import { fixed, gameName, percent, humanize, versionLabel, whole } from "../core/format.js";
+import { part, problemOf } from "../core/parts.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { share } from "../components/share.js";
-import { badge, bar, card, empty, table, time, versionLink } from "../components/widgets.js";
+import { badge, bar, card, empty, orProblem, problemWith, table, time, versionLink } from "../components/widgets.js";
 import { entrantLinks, rounds } from "../components/tournament_rounds.js";
 
 const MOST_INTERVALS = 40; // that can be told apart
@@ -21,8 +22,8 @@ export async function load({ parameters }) {
   const root = `/tournaments/${parameters.tournament}`;
   const [tournament, pairings, report] = await Promise.all([
     get(root),
-    getAll(`${root}/pairings`, {}, { maximum: 1000 }),
-    get(`${root}/report`),
+    part(getAll(`${root}/pairings`, {}, { maximum: 1000 })),
+    part(get(`${root}/report`), { standings: [] }),
   ]);
   return { tournament, pairings, report };
 }
@@ -68,6 +69,7 @@ export function view({ tournament, pairings, report }, context) {
       bar(tournament.pairings_played, tournament.pairings_known, "Pairings played"),
       h("small", {}, `${whole(tournament.pairings_played)} of ${whole(tournament.pairings_known)} pairings played`),
     ),
+    problemOf(report) ? h("div", { key: "grid" }, card("Standings", orProblem(report))) : null,
     standings.length && report.games ? h("p", { key: "leads", class: "leads" }, winner(tournament, standings), leads(report)) : null,
     standings.length && report.games
       ? h(
@@ -78,8 +80,18 @@ export function view({ tournament, pairings, report }, context) {
           card("Cross table", crossTable(standings, report.cross_table, tournament, context)),
           card("Surprises", surprises(report)),
         )
-      : empty("No standings yet", `Shown after the first pairing. ${standings.length} entrants wait for their games.`),
-    h("div", { key: "rounds" }, card(tournament.format === "knockout" ? "Bracket" : "Rounds", rounds(pairings, tournament, standings))),
+      : problemOf(report)
+        ? null
+        : empty("No standings yet", `Shown after the first pairing. ${standings.length} entrants wait for their games.`),
+    h(
+      "div",
+      { key: "rounds" },
+      card(
+        tournament.format === "knockout" ? "Bracket" : "Rounds",
+        orProblem(pairings, () => (problemOf(report) ? null : rounds(pairings, tournament, standings))),
+        problemOf(report) ? problemWith("Who the entrants are", report) : null,
+      ),
+    ),
   ];
 }
 

@@ -3,7 +3,8 @@ import { get, getAll, hasScope } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { gameName, humanize, versionLabel, whole } from "../core/format.js";
 import { LruCache } from "../core/lru_cache.js";
-import { badge, bar, empty, pick, table, time, versionLink } from "../components/widgets.js";
+import { part } from "../core/parts.js";
+import { badge, bar, empty, pick, problemWith, table, time, versionLink } from "../components/widgets.js";
 
 export const title = () => "Tournaments";
 export const onEvent = (event) => /^(tournament|pairing|ratings)\./.test(event.type);
@@ -35,7 +36,7 @@ export async function load(context) {
   const which = { project: query.project, status: query.status, schedule_id: query.schedule, trial_id: query.trial, purpose };
   const [tournaments, projects] = await Promise.all([
     getAll("/tournaments", { ...which, limit: 100 }, { maximum: 300 }),
-    getAll("/projects"),
+    part(getAll("/projects")),
   ]);
   askForWinners(tournaments, context);
   const hidden = !tournaments.length && purpose.length ? (await get("/tournaments", { ...which, purpose: [], limit: 1 })).items.length : 0;
@@ -98,6 +99,7 @@ export function view({ tournaments: found, projects, hidden }, context) {
         query.status ?? "",
         (value) => context.setQuery({ status: value }),
       ),
+      problemWith("The projects", projects),
     ),
     tournaments.length
       ? h(

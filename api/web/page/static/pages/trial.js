@@ -8,13 +8,14 @@ import { chartView, viewControls } from "../components/chart_view.js";
 import { ratingChart } from "../charts/rating_chart.js";
 import { mixtureCard } from "../components/mixture_card.js";
 import { playerTable } from "../components/player_table.js";
-import { card, eventText, time } from "../components/widgets.js";
+import { card, eventText, orProblem, problemWith, time } from "../components/widgets.js";
 import { happeningList } from "../components/happening_list.js";
 import { nowRow, troubleStrip } from "../components/now_row.js";
 import { LEARNS, OVER, budget, details, standing, underWay } from "../components/trial_facts.js";
 import { recentEvents } from "../core/event_stream.js";
 import { withMoves } from "../core/event_links.js";
 import { bestFirst, inOrder, readSeries } from "../core/series.js";
+import { part, problemOf } from "../core/parts.js";
 import { stateOfTrial } from "../core/tab.js";
 import { trialFrame } from "../components/trial_frame.js";
 
@@ -33,18 +34,21 @@ export async function load(context) {
   const { parameters, state, query } = context;
   const root = `/trials/${parameters.trial}`;
   const asked = get(root);
-  const askedPlayers = seldom(context, "players", () => getAll(`${root}/players`));
-  const [trial, now, overview, players, ratings, { names, metrics }, decisions, marks, anchor, plans] = await Promise.all([
+  const askedPlayers = part(seldom(context, "players", () => getAll(`${root}/players`)));
+  const [trial, now, overview, players, ratings, series, decisions, marks, anchor, plans] = await Promise.all([
     asked,
-    asked.then(({ status }) => (OVER.includes(status) ? null : progress(context, root))),
-    get(`${root}/overview`),
+    part(
+      asked.then(({ status }) => (OVER.includes(status) ? null : progress(context, root))),
+      { troubles: [] },
+    ),
+    part(get(`${root}/overview`), {}),
     askedPlayers,
-    seldom(context, "ratings", () => getAll(`${root}/ratings`, {}, { maximum: 1000 })),
-    readMetrics(context, root, askedPlayers, query),
-    seldom(context, "decisions", () => get(`${root}/decisions`, { limit: 25, kind: DECISIONS }).then(({ items }) => items)),
-    seldom(context, "marks", () => get(`${root}/decisions`, { limit: 200, kind: ["reset", "promotion"] }).then(({ items }) => items)),
-    seldom(context, "anchor", () => readAnchor(root)),
-    asked.then(({ spec }) => (spec.league?.preset === "psro" ? seldom(context, "plans", () => readPlan(root)) : [])),
+    part(seldom(context, "ratings", () => getAll(`${root}/ratings`, {}, { maximum: 1000 }))),
+    part(readMetrics(context, root, askedPlayers, query), { names: [], metrics: [] }),
+    part(seldom(context, "decisions", () => get(`${root}/decisions`, { limit: 25, kind: DECISIONS }).then(({ items }) => items))),
+    part(seldom(context, "marks", () => get(`${root}/decisions`, { limit: 200, kind: ["reset", "promotion"] }).then(({ items }) => items))),
+    part(seldom(context, "anchor", () => readAnchor(root))),
+    part(asked.then(({ spec }) => (spec.league?.preset === "psro" ? seldom(context, "plans", () => readPlan(root)) : []))),
   ]);
   state.overview = overview;
   return {
@@ -53,10 +57,12 @@ export async function load(context) {
     overview,
     players,
     ratings,
-    metrics: inOrder(metrics, bestFirst(players, ratings)),
-    metricNames: names,
+    series,
+    metrics: inOrder(series.metrics, bestFirst(players, ratings)),
+    metricNames: series.names,
     decisions,
     marks,
+    anchors: anchor,
     anchor: anchor[0],
     plans,
   };
@@ -133,7 +139,7 @@ function overviewSoon(context) {
 const trialIsShown = (id) => location.pathname === `/trials/${id}`;
 
 export function view(data, context) {
-  const { trial, now, players, ratings } = data;
+  const { trial, now, players, series } = data;
   const learning = players.filter((player) => LEARNS.includes(player.role) && player.status === "active");
   const look = chartView(context.query);
   const overview = context.state.overview ?? data.overview;
@@ -141,15 +147,21 @@ export function view(data, context) {
   return trialFrame(
     trial,
     context,
-    troubleStrip(trial, now?.troubles),
-    nowRow({ trial, overview, troubles: now?.troubles }, speed),
+    troubleStrip(trial, now?.troubles, problemOf(now)),
+    orProblem(overview, () => nowRow({ trial, overview, troubles: now?.troubles }, speed)),
     h(
       "div",
       { class: "grid", key: "now" },
       card("What happens", happenings(trial, players, overview)),
       trial.status === "running"
-        ? card("Running", underWay(learning, context))
-        : card(OVER.includes(trial.status) ? "Outcome" : "Status", standing(data)),
+        ? card(
+            "Running",
+            orProblem(players, () => underWay(learning, context)),
+          )
+        : card(
+            OVER.includes(trial.status) ? "Outcome" : "Status",
+            orProblem(players, () => standing(data)),
+          ),
     ),
     h(
       "div",
@@ -160,17 +172,38 @@ export function view(data, context) {
     h(
       "div",
       { class: "grid", key: "curves" },
-      card(`Rating over ${look.over === "time" ? "time" : "steps"}`, ratings.length ? ratingChart(data, look) : noRatings(trial)),
-      mixtureCard(data),
+      card(`Rating over ${look.over === "time" ? "time" : "steps"}`, rated(data, look)),
+      orProblem(data.plans, () => mixtureCard(data)),
       nashConv(data, look),
-      card("Throughput", metricChart("throughput", "Steps per second, one line per player", data.metrics, THROUGHPUT, "steps/s", look)),
-      losses(data, context, look),
+      card(
+        "Throughput",
+        orProblem(series, () =>
+          metricChart("throughput", "Steps per second, one line per player", data.metrics, THROUGHPUT, "steps/s", look),
+        ),
+      ),
+      problemOf(series) ? card("Losses", orProblem(series)) : losses(data, context, look),
       agentMetrics(data, context, look),
       schedules(data, context, look),
       card("Budget", budget(data, speed)),
     ),
-    h("div", { key: "players" }, card(`Players (${players.length})`, playerTable(players, ratings, data.metrics, trial.spec))),
+    h("div", { key: "players" }, playerCard(data)),
     h("div", { class: "grid", key: "details" }, decided(data), card("Details", details(trial))),
+  );
+}
+
+const rated = (data, look) =>
+  orProblem(data.ratings, () => [
+    data.ratings.length ? ratingChart(data, look) : noRatings(data.trial),
+    problemWith("Resets and promotions", data.marks),
+    problemWith("Who is zero on this axis", data.anchors),
+  ]);
+
+function playerCard({ trial, players, ratings, metrics }) {
+  const problem = problemOf(players);
+  return card(
+    problem ? "Players" : `Players (${players.length})`,
+    orProblem(players, () => playerTable(players, ratings, metrics, trial.spec)),
+    problem ? null : problemWith("Their ratings", ratings),
   );
 }
 
@@ -197,6 +230,7 @@ function happenings(trial, players, overview) {
 }
 
 function decided({ decisions, players }) {
+  if (problemOf(decisions)) return card("Decisions", orProblem(decisions));
   if (!decisions.length) return null;
   return card(
     "Decisions",

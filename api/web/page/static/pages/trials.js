@@ -5,8 +5,9 @@ import { gameName, messageAndTrace, percent, short, speedText, versionName } fro
 import { LruCache } from "../core/lru_cache.js";
 import { trialName } from "../core/strangers.js";
 import { budgetUsed, endText } from "../core/trial_end.js";
-import { badge, bar, empty, ofTrial, pick, sparkline, time, versionLink } from "../components/widgets.js";
+import { badge, bar, empty, ofTrial, pick, problemWith, sparkline, time, versionLink } from "../components/widgets.js";
 import { stateOfTrial } from "../core/tab.js";
+import { part, problemOf } from "../core/parts.js";
 import { refreshWhileVisible } from "../components/health_cards.js";
 import { healthSign, tagList, trialActions } from "../components/trial_frame.js";
 import { bulkBar } from "../components/bulk_actions.js";
@@ -37,11 +38,11 @@ export async function load(context) {
   const { view: kind, shown } = context.query;
   const [{ trials, more }, projects] = await Promise.all([
     someTrials(context.query, Math.min(MOST, Number(shown) || PAGE)),
-    getAll("/projects"),
+    part(getAll("/projects")),
   ]);
   loadDetails(trials.slice(0, DETAILED), context, kind !== "table").catch(() => {}); // the list is complete without them
   if (kind === "table") return { trials, more, projects, champions: new Map() };
-  const champions = await championsOf(new Set(trials.map((trial) => trial.project)));
+  const champions = await part(championsOf(new Set(trials.map((trial) => trial.project))), new Map());
   return { trials, more, projects, champions };
 }
 
@@ -103,6 +104,7 @@ export function view({ trials, more, projects, champions }, context) {
       hasScope("operator") && h("a", { class: "button", href: "/trials/new" }, "Start a trial"),
     ),
     filters(projects, context),
+    problemOf(champions) && h("div", { key: "champions" }, problemWith("The champions", champions)),
     kind === "table" && bulkBar(chosen(trials, selected), { clear: () => select(selected, [], context), refresh: context.refresh }),
     !trials.length
       ? nothing(q || status || project || tag)
@@ -201,6 +203,7 @@ function filters(projects, context) {
         ),
       ),
     ),
+    problemWith("The projects", projects),
   );
 }
 
@@ -250,7 +253,13 @@ function row(trial, champions, context) {
         badge(trial.status),
         tagList(trial.tags),
       ),
-      h("p", { class: "quiet" }, trial.project, " · ", gameName(trial.game)),
+      h(
+        "p",
+        { class: "quiet" },
+        h("a", { href: `/trials?project=${encodeURIComponent(trial.project)}` }, trial.project),
+        " · ",
+        gameName(trial.game),
+      ),
       stateLine(trial, more),
     ),
     h(
@@ -275,7 +284,7 @@ function row(trial, champions, context) {
         "small",
         {},
         "Champion ",
-        champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : "–",
+        champion ? versionLink(champion.id, versionName(champion.player, champion.number)) : problemOf(champions) ? "not known" : "–",
         champion && champion.trial_id !== trial.id ? ofTrial(champion.trial_id, champion.trial) : "",
       ),
     ),

@@ -5,7 +5,8 @@ import { colour, seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { bytes, day, fixed, versionName, whole, humanize } from "../core/format.js";
-import { badge, card, facts, table, time, versionLink } from "../components/widgets.js";
+import { part, problemOf } from "../core/parts.js";
+import { badge, card, facts, orProblem, table, time, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 
 const CURVES = ["value_loss", "entropy", "explained_variance", "kl"];
@@ -20,18 +21,21 @@ export async function load(context) {
   const learner = version.lineage.find((each) => each.origin === "trained") ?? version; // a snapshot was trained as its player
   const [trial, ratings, games, metrics] = await Promise.all([
     get(root),
-    getAll(`${root}/ratings`, {}, { maximum: 1000 }),
-    get(`${root}/matches`, { version_id: version.id, limit: 25 }),
-    getAll(
-      `${root}/metrics`,
-      { player_id: version.origin === "snapshot" ? learner.player_id : version.player_id, points: 300 },
-      { maximum: 100 },
+    part(getAll(`${root}/ratings`, {}, { maximum: 1000 })),
+    part(get(`${root}/matches`, { version_id: version.id, limit: 25 }), { items: [] }),
+    part(
+      getAll(
+        `${root}/metrics`,
+        { player_id: version.origin === "snapshot" ? learner.player_id : version.player_id, points: 300 },
+        { maximum: 100 },
+      ),
     ),
   ]);
-  return { version, trial, rating: ratings.find((each) => each.version_id === version.id), games: games.items, metrics };
+  return { version, trial, ratings, games, metrics };
 }
 
-export function view({ version, trial, rating, games, metrics }, context) {
+export function view({ version, trial, ratings, games, metrics }, context) {
+  const rating = ratings.find((each) => each.version_id === version.id);
   const download = version.pruned_at
     ? h("span", { class: "badge", title: `Retention gave up this checkpoint on ${day(version.pruned_at)}` }, "checkpoint pruned")
     : version.sha256 && h("a", { class: "button plain", href: `/api/v1/versions/${version.id}/checkpoint`, download: true }, "Download");
@@ -80,16 +84,21 @@ export function view({ version, trial, rating, games, metrics }, context) {
           ["Created", time(version.created_at)],
           [
             "Elo",
-            rating
-              ? `${fixed(rating.value, 0)} (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)}) in ${rating.games} games`
-              : "not rated yet",
+            problemOf(ratings)
+              ? orProblem(ratings)
+              : rating
+                ? `${fixed(rating.value, 0)} (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)}) in ${rating.games} games`
+                : "not rated yet",
           ],
           ["Size", bytes(version.size)],
           ["SHA-256", version.sha256 ? h("code", { class: "hash" }, version.sha256) : "no weights"],
           ["Id", h("code", { class: "hash" }, version.id)],
         ]),
       ),
-      card("Training metrics", curves(metrics, version)),
+      card(
+        "Training metrics",
+        orProblem(metrics, () => curves(metrics, version)),
+      ),
     ),
     h(
       "div",
@@ -116,9 +125,14 @@ export function view({ version, trial, rating, games, metrics }, context) {
       { key: "games" },
       card(
         "Games",
-        games.length
-          ? [matchTable(games, version.id), h("a", { href: `/trials/${trial.id}/matches?version=${version.id}` }, "All recorded games")]
-          : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record their games."),
+        orProblem(games, () =>
+          games.items.length
+            ? [
+                matchTable(games.items, version.id),
+                h("a", { href: `/trials/${trial.id}/matches?version=${version.id}` }, "All recorded games"),
+              ]
+            : h("p", { class: "quiet" }, "No recorded games. Gates and tournaments record their games."),
+        ),
       ),
     ),
   ];
