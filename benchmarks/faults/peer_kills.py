@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -167,8 +168,8 @@ def _strike(league: PeerLeague, kind: str) -> Row:
     began = time.monotonic()
     league.kill(kind)
     # the iteration under way may end with what was sampled before: the next one is the first that the fault could hurt
-    first = _goes_on(league, len(before), ALONE_SECONDS, last["iteration"] + (2 if last.get("saved") else 1))
-    alone, needed = first is not None, list[str]()
+    first = _goes_on(league, len(before) - 1, ALONE_SECONDS, last["iteration"] + (2 if last.get("saved") else 1))
+    alone, needed, idle = first is not None, list[str](), time.monotonic() - began
     if first is None:
         first, needed = _restore(league)
     waited = time.monotonic() - began
@@ -179,7 +180,7 @@ def _strike(league: PeerLeague, kind: str) -> Row:
         "by_itself": alone,
         "seconds": round(waited, 1),
         "person": needed,
-        "waited_for_itself_s": 0.0 if alone else ALONE_SECONDS,
+        "waited_for_itself_s": 0.0 if alone else round(idle, 1),
         "steps_before": last["steps"],
         "steps_saved": saved["steps"],
         "steps_after": first["steps"],
@@ -221,13 +222,16 @@ def _head_answers(league: PeerLeague) -> bool:
     return True
 
 
-def _goes_on(league: PeerLeague, seen: int, seconds: float, least: int) -> Row | None:
-    """The first iteration of at least this number that is trained within this time; None where the driver ends."""
+def _goes_on(league: PeerLeague, since: int, seconds: float, least: int) -> Row | None:
+    """The first iteration of at least this number that is trained within this time; None where the driver ends.
+
+    A driver without env runners goes on to count iterations in which nothing is played: those do not count here.
+    """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         lives = league.driver_lives()
-        for line in league.lines()[seen:]:
-            if "saved" in line and line["iteration"] >= least:
+        for earlier, line in pairwise(league.lines()[since:]):
+            if "saved" in line and line["iteration"] >= least and line["steps"] > earlier["steps"]:
                 return line
         if not lives:
             return None

@@ -68,7 +68,13 @@ BEFORE = [line(8, saved=False), line(8, saved=True)]
 RESTORED = [line(8, saved=None), line(9, saved=False)]
 
 
-@pytest.mark.parametrize("after", [[], [line(9, saved=False), line(9, saved=True)]])
+EMPTY = [{**line(number, saved=saved), "steps": 9000} for number in (10, 11) for saved in (False, True)]
+"""Iterations in which nothing was played."""
+
+
+@pytest.mark.parametrize(
+    "after", [[], [line(9, saved=False), line(9, saved=True)], [line(9, saved=False), line(9, saved=True), *EMPTY]]
+)
 def test_the_iteration_under_way_is_no_sign_of_life(after: list[Row]) -> None:
     league = League(BEFORE, after, RESTORED, hangs=True)
     row = peer_kills._strike(league, "ray head")
@@ -78,10 +84,11 @@ def test_the_iteration_under_way_is_no_sign_of_life(after: list[Row]) -> None:
 
 
 def test_the_end_of_a_save_is_none_either() -> None:
-    league = League([line(8, saved=True), line(9, saved=False)], [line(9, saved=True)], [line(10, saved=False)])
+    league = League([line(8, saved=True), line(9, saved=False)], [line(9, saved=True)], RESTORED)
     row = peer_kills._strike(league, "driver")
     assert not row["by_itself"] and row["person"][1:] == ["start a driver that restores the last checkpoint"]
-    assert (row["steps_before"], row["steps_saved"], row["steps_after"]) == (9000, 8000, 10000)
+    assert (row["steps_before"], row["steps_saved"], row["steps_after"]) == (9000, 8000, 9000)
+    assert row["waited_for_itself_s"] < 5.0, "nobody waits for a driver that is gone"
 
 
 def test_an_iteration_after_the_one_under_way_is(monkeypatch: pytest.MonkeyPatch) -> None:
