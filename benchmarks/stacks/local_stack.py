@@ -22,6 +22,9 @@ from lanista.stack.control import reach
 from lanista.stack.home import Home
 from lanista.stack.ports import unused_port
 
+NOT_READY = "The stack is not ready after"
+"""What `lanista up` says of a machine that is too busy, unlike of a part that fails."""
+
 
 class LocalStack:
     """`lanista` commands, REST calls and rows of one local stack."""
@@ -53,10 +56,16 @@ class LocalStack:
         return {**clean, **self._settings}
 
     def up(self) -> None:
-        self.lanista("up", "--detach", "--port", str(self.port))
+        """Start the stack. `lanista up` gives up after two minutes; on a machine with much other work try longer."""
+        try:
+            self.lanista("up", "--detach", "--port", str(self.port))
+        except RuntimeError as error:
+            if NOT_READY not in str(error):
+                raise
+            self.start()
 
     def start(self, patience: float = 900.0) -> None:
-        """Start the stack and wait for it, also on a machine with much other work: `up` gives up after two minutes."""
+        """Start a stack that was up before, and wait for it, also on a machine with much other work."""
         with self.home.log_file("supervisor").open("ab") as log:
             supervisor = subprocess.Popen(
                 [self.python, "-m", "lanista", "up", "--port", str(self.port), "--home", str(self.home.root)],
