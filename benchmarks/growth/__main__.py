@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.growth import page
 from benchmarks.growth.cluster import Cluster, assumptions, limits, one_machine, row
-from benchmarks.growth.costs import Costs, Sample, costs_at
+from benchmarks.growth.costs import Costs, Sample, costs_at, store_shares
 from benchmarks.growth.measure import commit_seconds, measure, ray_call_seconds
 from benchmarks.results_file import read_results, write_results
 from benchmarks.stacks.local_stack import LocalStack, local_stack
@@ -81,8 +81,9 @@ def _measure_and_check(stack: LocalStack, seconds: float) -> None:
 def costs_of(measured: dict[str, Any], players: int) -> Costs:
     """The costs of a generation in a league of so many players."""
     small, large = (Sample.from_json(each) for each in measured["samples"])
-    actions = sum(measured["details"]["actions_per_generation"].values())
-    return costs_at(players, small, large, actions)
+    details = measured["details"]
+    actions = sum(details["actions_per_generation"].values())
+    return costs_at(players, small, large, actions, store_shares(details["activities"]))
 
 
 def predict(measured: dict[str, Any]) -> dict[str, Any]:

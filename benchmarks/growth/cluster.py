@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,8 +11,10 @@ from benchmarks.growth.simulation import Result, Visit, simulate_closed
 
 FULL = 0.9
 """The utilisation from which a station counts as the limit."""
-PHASES = 3
-"""Calls of the store in a generation: plan, record, judge. Its costs are divided among them evenly."""
+EVENLY = {"plan_generation": 1 / 3, "record_generation": 1 / 3, "judge_generation": 1 / 3}
+"""The shares of the store's activities where none were measured."""
+BEFORE = "plan_generation"
+"""The store's activity that comes before the training; the others follow it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class Cluster:
     """Of the artifact store, 10 Gbit/s."""
     checkpoint_bytes: float = 10e6
     commit_seconds: float = 0.002
-    """The time a commit waits for the disk; commits of other connections go on meanwhile."""
+    """The time a commit takes the disk of Postgres, as if none shared a flush with another."""
     ray_call_seconds: float = 0.001
     """The train worker's time for one call to a crew."""
     heartbeat_seconds: float = 8.0
@@ -53,35 +54,38 @@ def stations(cluster: Cluster) -> dict[str, float]:
         "store worker": cluster.store_worker_cores,
         "train worker": max(1, cluster.nodes // cluster.nodes_per_train_worker),
         "artifacts": 1,
-        "disk": math.inf,
+        "disk of Postgres": 1,
     }
 
 
 def visits(cluster: Cluster, costs: Costs) -> list[Visit]:
-    """One generation: three calls of the store around the training, each with its share of Temporal's work.
+    """One generation: the store's activities around the training, each with its share of Temporal's work.
 
     The measured generation lasts a moment. A longer one has heartbeats, each as dear as an action, and more calls.
     """
-    cpu = costs.cpu_seconds
+    cpu, shares = costs.cpu_seconds, costs.store or EVENLY
+    each = cpu["temporal"] / (len(shares) + 1)
     heartbeats = cluster.generation_seconds / cluster.heartbeat_seconds
     driving = cpu["train-worker"] + cluster.generation_seconds / cluster.call_seconds * cluster.ray_call_seconds
 
-    def call() -> list[Visit]:
+    def call(share: float) -> list[Visit]:
         return [
-            Visit(station="Temporal", seconds=cpu["temporal"] / (PHASES + 1)),
-            Visit(station="store worker", seconds=cpu["store-worker"] / PHASES),
-            Visit(station="Postgres", seconds=cpu["postgres"] / PHASES),
-            Visit(station="disk", seconds=cluster.commit_seconds * costs.commits / PHASES),
+            Visit(station="Temporal", seconds=each),
+            Visit(station="store worker", seconds=cpu["store-worker"] * share),
+            Visit(station="Postgres", seconds=cpu["postgres"] * share),
+            Visit(station="disk of Postgres", seconds=cluster.commit_seconds * costs.commits * share),
         ]
 
     moved = 2 * cluster.checkpoint_bytes / cluster.artifact_bytes_per_second  # read once by its crew, written once
     train = [
-        Visit(station="Temporal", seconds=cpu["temporal"] * (1 / (PHASES + 1) + heartbeats / costs.actions)),
+        Visit(station="Temporal", seconds=each + cpu["temporal"] * heartbeats / costs.actions),
         Visit(station="train worker", seconds=driving),
         Visit(station="artifacts", seconds=moved),
         Visit(station="training slots", seconds=cluster.generation_seconds, exponential=True),
     ]
-    return [*call(), *train, *call(), *call()]
+    before = [visit for name, share in shares.items() if name == BEFORE for visit in call(share)]
+    after = [visit for name, share in shares.items() if name != BEFORE for visit in call(share)]
+    return [*before, *train, *after]
 
 
 def simulate(players: int, cluster: Cluster, costs: Costs, seed: int = 1) -> Result:
@@ -104,7 +108,7 @@ def row(players: int, cluster: Cluster, costs: Costs) -> dict[str, Any]:
     """One line of the table of growth."""
     actions = costs.actions + cluster.generation_seconds / cluster.heartbeat_seconds
     result = simulate(players, cluster, costs)
-    used = {name: round(each.utilisation, 4) for name, each in result.stations.items() if name != "disk"}
+    used = {name: round(each.utilisation, 4) for name, each in result.stations.items()}
     fullest = max(used, key=lambda name: used[name])
     return {
         "players": players,
@@ -134,7 +138,7 @@ def limits(cluster: Cluster, costs: Costs) -> dict[str, dict[str, float]]:
             "players": round(servers / demand[name] * cluster.generation_seconds),
         }
         for name, servers in stations(cluster).items()
-        if demand.get(name) and not math.isinf(servers) and name != "training slots"
+        if demand.get(name) and name != "training slots"
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 PARTS = ("temporal", "postgres", "store-worker", "train-worker", "ray", "actors", "api")
@@ -11,6 +11,8 @@ MOST_OPPONENTS = 64
 """A plan names no more: what depends on the opponents grows no further."""
 _BY_LEAGUE = ("postgres", "store-worker", "api")
 """Parts whose cost grows with all players of a league, not only with a plan's opponents."""
+TRAINING = "train_generation"
+"""The activity that is no call of the store."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +56,19 @@ class Costs:
     commits: float
     actions: float
     """Of Temporal: activities, signals, timers and workflow tasks."""
+    store: Mapping[str, float] = field(default_factory=dict)
+    """The activities of the store in a generation, with the share of the store's work that each has."""
 
 
-def costs_at(players: int, small: Sample, large: Sample, actions: float) -> Costs:
+def store_shares(activities: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """How the store's work divides among its activities: by how often each ran, and for how long (the median)."""
+    worked = {name: each["count"] * each["median_run_s"] for name, each in activities.items() if name != TRAINING}
+    return {name: seconds / sum(worked.values()) for name, seconds in worked.items()}
+
+
+def costs_at(
+    players: int, small: Sample, large: Sample, actions: float, store: Mapping[str, float] | None = None
+) -> Costs:
     """On the straight line through both samples; it ends at 64 players for parts that see a plan's opponents only.
 
     No cost falls below that of the smaller league.
@@ -75,5 +87,6 @@ def costs_at(players: int, small: Sample, large: Sample, actions: float) -> Cost
             if part in large.cpu_seconds
         },
         actions=actions,
+        store=store or {},
         commits=line(small.commits / small.generations, large.commits / large.generations, cap=True),
     )

@@ -18,8 +18,10 @@ down, runs 200 tiny players and prints the error.
 Nothing larger than the leagues below was run, for a minute or two each; they fill the machine's cores. The tables of
 growth are a simulation. It is a queueing network whose
 stations are the parts of the system; what a generation costs each part is the CPU time that was measured here,
-extended along a straight line to larger leagues.
+extended along a straight line to larger leagues. The store's time is divided among its activities by how often and how
+long each ran. Gates, rating games and snapshots are not in it, so leagues that make many are full earlier.
 """
+SLOW_COMMIT_MS = 2.0
 PLANS = {
     "training slots": "More nodes: slots follow the cluster. This is the limit to have, since the machines then "
     "do nothing but train.",
@@ -28,6 +30,8 @@ PLANS = {
     "is spread over partitions; then a namespace, and at last a cluster of Temporal, for each group of "
     "projects: a trial never "
     "speaks to another one's workflows.",
+    "disk of Postgres": "Commits of several connections share a flush, which is left out here; then a disk that "
+    "flushes faster, and a database for each group of projects.",
     "Postgres": "Read replicas for the API, which only reads. Then `tallies`, `metrics` and `events` "
     "partitioned by trial, "
     "so that old trials are detached and not deleted. Then a database for each group of projects, as with Temporal.",
@@ -193,6 +197,10 @@ def _limits(result: Mapping[str, Any]) -> str:
             f"Where training slots are no limit, {first} is full first. Each part alone, with the cores above, "
             f"is full at:",
             _table(["part", "generations/s", "Temporal actions/s", "commits/s", "players at work"], rows),
+            f"A commit took the disk here {1000 * result['assumptions']['commit_seconds']:.2f} ms. One that takes "
+            f"{SLOW_COMMIT_MS:g} ms, as behind a network, is full at "
+            f"{1000 / SLOW_COMMIT_MS / result['costs']['commits']:,.0f} generations a second, where no commits share "
+            "a flush.",
             "None of these plans has been carried out:",
             "\n".join(plans),
         ]

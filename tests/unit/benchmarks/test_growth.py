@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.growth import page
 from benchmarks.growth.__main__ import error, grow, predict
-from benchmarks.growth.cluster import Cluster, limits, one_machine, row
-from benchmarks.growth.costs import Costs, Sample, costs_at
+from benchmarks.growth.cluster import Cluster, limits, one_machine, row, visits
+from benchmarks.growth.costs import Costs, Sample, costs_at, store_shares
 from benchmarks.growth.simulation import Visit, simulate_closed, simulate_open
 from benchmarks.results_file import read_results
 
@@ -82,13 +82,35 @@ def test_costs_grow_along_a_line_that_ends_at_64_opponents() -> None:
 
 
 def test_slots_are_the_limit_of_few_nodes_and_the_store_worker_of_many() -> None:
-    few, many = row(1_000, Cluster(nodes=2), COSTS), row(4_000, Cluster(nodes=1_000), COSTS)
+    large = Cluster(nodes=1_000, commit_seconds=0.0002)
+    few, many = row(1_000, Cluster(nodes=2), COSTS), row(4_000, large, COSTS)
     assert few["limit"] == "training slots" and few["generations_per_second"] == pytest.approx(16 / 30, rel=0.1)
-    full = limits(Cluster(nodes=1_000), COSTS)
+    full = limits(large, COSTS)
     assert min(full, key=lambda name: full[name]["generations_per_second"]) == many["limit"] == "artifacts"
-    wide = Cluster(nodes=1_000, artifact_bytes_per_second=1e12)
+    wide = replace(large, artifact_bytes_per_second=1e12)
     assert row(4_000, wide, COSTS)["limit"] == "store worker"
     assert limits(wide, COSTS)["store worker"]["generations_per_second"] == 100.0, "4 cores by 0.04 s"
+
+
+def test_a_slow_disk_is_the_limit_of_commits() -> None:
+    slow = Cluster(nodes=1_000, commit_seconds=0.01)
+    assert row(4_000, slow, COSTS)["limit"] == "disk of Postgres"
+    assert limits(slow, COSTS)["disk of Postgres"]["commits_per_second"] == pytest.approx(100.0)
+
+
+def test_the_work_of_the_store_is_divided_by_what_its_activities_took() -> None:
+    shares = store_shares(
+        {
+            "plan_generation": {"count": 40, "median_run_s": 0.03},
+            "record_generation": {"count": 20, "median_run_s": 0.14},
+            "train_generation": {"count": 40, "median_run_s": 30.0},
+        }
+    )
+    assert shares == pytest.approx({"plan_generation": 0.3, "record_generation": 0.7})
+    costs = replace(COSTS, store=shares)
+    work = [visit.seconds for visit in visits(Cluster(nodes=1), costs) if visit.station == "store worker"]
+    assert work == pytest.approx([0.3 * 0.04, 0.7 * 0.04])
+    assert limits(Cluster(nodes=1), costs)["Postgres"] == limits(Cluster(nodes=1), COSTS)["Postgres"]
 
 
 def test_one_machine_does_what_its_cores_allow() -> None:
