@@ -173,7 +173,8 @@ def _trained(report: contracts.GenerationReport, plan: FollowedPlan) -> TrainedG
         games=int(outcome.metrics.get("games", sum(tally.games for tally in tallies))),
         seed=plan.seed,
         started_at=datetime.fromtimestamp(outcome.started_at, UTC),
-        finished_at=datetime.fromtimestamp(outcome.finished_at, UTC),
+        # older workers took both from a clock that may have been set back in between
+        finished_at=datetime.fromtimestamp(max(outcome.started_at, outcome.finished_at), UTC),
         attempt=report.tries,
         plan_decision_id=plan.decision,
         tallies=tallies,

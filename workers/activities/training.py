@@ -44,7 +44,7 @@ class TrainingActivities:
     @activity.defn(name=train_generation.name, no_thread_cancel_exception=True)
     def train_generation(self, plan: GenerationPlan) -> GenerationOutcome:
         """Train one generation. A pure function of the plan, so lost and repeated attempts do no harm."""
-        started_at = time.time()
+        started_at, began = time.time(), time.monotonic()
         with GamecoreWatch(self._gateways, plan.game, self._patience.of(plan.player), plan.version) as gamecores:
             watch = ProgressWatch(plan.stall_seconds, "steps", gamecores)
             try:
@@ -54,7 +54,8 @@ class TrainingActivities:
             finally:
                 self._patience.ended(plan.player, waited=watch.lacked_gamecores)
         crews = self._crews.fitting(crew_plan(plan))
-        return replace(outcome, started_at=started_at, finished_at=time.time(), crews=crews)
+        finished_at = started_at + time.monotonic() - began  # the clock may have been set back meanwhile
+        return replace(outcome, started_at=started_at, finished_at=finished_at, crews=crews)
 
     def _train(self, plan: GenerationPlan, watch: ProgressWatch) -> GenerationOutcome:
 

@@ -34,7 +34,7 @@ def end_session(session: Session, session_id: str) -> None:
     session.execute(
         update(BrowserSession)
         .where(BrowserSession.id == session_id, BrowserSession.ended_at.is_(None))
-        .values(ended_at=func.now())
+        .values(ended_at=func.greatest(func.now(), BrowserSession.created_at))  # the clock may have been set back
     )
 
 

@@ -83,6 +83,18 @@ def test_without_its_partial_checkpoint_the_generation_starts_again(train: Calla
     assert begun == [RESUME, None]
 
 
+def test_a_clock_that_is_set_back_does_not_make_a_generation_end_before_it_began(
+    train: Callable[[Run], GenerationOutcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(plan: GenerationPlan, progress: Callable[[Progress], None]) -> GenerationOutcome:
+        monkeypatch.setattr("time.time", lambda: 1_000.0)
+        return GenerationOutcome(checkpoint=LEARNER, steps=4_000, tallies=[], metrics={})
+
+    monkeypatch.setattr("time.time", lambda: 1_060.0)
+    outcome = train(run)
+    assert 1_060.0 == outcome.started_at <= outcome.finished_at < 1_090.0
+
+
 def test_all_is_lost_of_an_attempt_that_started_again(train: Callable[[Run], GenerationOutcome]) -> None:
     def run(plan: GenerationPlan, progress: Callable[[Progress], None]) -> GenerationOutcome:
         if plan.resume is not None:

@@ -129,6 +129,14 @@ def test_a_report_names_its_plan_or_carries_it_as_earlier_releases_did(store: St
         assert row.hyperparameters == {"id": plan.algorithm.id, **plan.algorithm.options}
 
 
+def test_a_report_of_a_worker_whose_clock_was_set_back_is_recorded(store: Store, league: League) -> None:
+    report = league.report(league.plan("main"))
+    early = replace(report.outcome, finished_at=report.outcome.started_at - 60.0)
+    store("record_generation", replace(report, outcome=early))
+    (row,) = store.rows(Generation)
+    assert row.finished_at == row.started_at
+
+
 def test_a_report_of_an_unplanned_attempt_is_refused(store: Store, league: League) -> None:
     report = league.report(league.plan("main"))
     with pytest.raises(ApplicationError, match="no plan of attempt 7") as refusal:
