@@ -41,7 +41,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(api: Served, browser: Browser) -> Iterator[Page]:
     with signed_in(api, browser, Scope.ADMIN) as context:
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(90_000)
         yield context.new_page()
 
 

@@ -122,7 +122,7 @@ def test_a_part_that_cannot_be_read_says_so_and_the_page_stays(page: Page, ids: 
         expect(page.locator("main h1").first).to_have_text(heading)
         if silent is None or not silent.search(path):
             try:
-                expect(page.get_by_role("main").get_by_text(SAID).first).to_be_visible(timeout=5_000)
+                expect(page.get_by_role("main").get_by_text(SAID).first).to_be_visible(timeout=20_000)
             except AssertionError:
                 missing.append(path)
         page.unroute(pattern)
