@@ -42,6 +42,15 @@ METHOD = f"""## How it is counted
 - A checkpoint that was cut short is put back once its player has gone on, as from a backup: the audit would rightly
   call it damaged for ever.
 """
+FOUND = """## What it found
+
+The campaign stopped on these faults, which were mended before it went on; the fault that had found one was made again:
+
+- An object store that answered with what is no HTTP: its client's error counted as one in the user's code, and ended
+  the trial after a few attempts. Errors of such clients are outages now, which a generation waits for.
+- The clock of a train worker stepped back while it trained: the generation ended before it began, the database refused
+  it, and its player stood still. Durations are taken from the monotonic clock now.
+"""
 PEER_METHOD = """
 `python -m benchmarks.peer_kills` runs RLlib's league-based self-play on connect four: its own callback of its own
 example, on a Ray of its own, saved after every iteration. It is hit by the same SIGKILL once its league has two
@@ -58,7 +67,9 @@ def page(rows: list[Row], others: dict[str, Any]) -> str:
     if rows:
         parts += [by_kind(rows), by_piece(rows)]
     return (
-        "\n\n".join(part.strip() for part in [*parts, peer(others.get("peer_kills", {})), other_runs(others), METHOD])
+        "\n\n".join(
+            part.strip() for part in [*parts, FOUND, peer(others.get("peer_kills", {})), other_runs(others), METHOD]
+        )
         + "\n"
     )
 
