@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
+from lanista.cli.ending import exit_now
 from lanista.cli.installation.stack import load_settings
 from lanista.cli.options import HomeOption, JsonOption
 from lanista.cli.terminal import out, print_json
@@ -27,5 +27,4 @@ def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
             sign = "[green]ok[/]" if finding.ok else "[red]wrong[/]"
             table.add_row(finding.part, sign, escape(finding.detail), escape(finding.mend))
         out.print(table)
-    if not all(finding.ok for finding in findings):
-        raise typer.Exit(1)
+    exit_now(0 if all(finding.ok for finding in findings) else 1)

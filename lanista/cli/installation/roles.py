@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import sys
 from functools import partial
 from typing import Annotated
 
 import typer
 
+from lanista.cli.ending import exit_now
 from lanista.cli.terminal import out
 from lanista.stack.errors import StackError
 from orchestrator.settings import LogSettings
@@ -25,7 +23,7 @@ def store() -> None:
     from api.worker import run_store_worker
 
     asyncio.run(run_store_worker(StoreSettings.load()))
-    _exit_now()
+    exit_now()
 
 
 @worker.command("train")
@@ -45,7 +43,7 @@ def train() -> None:
         asyncio.run(run_train_worker(settings))
     except ConnectionError as error:  # what Ray raises when there is no head
         raise StackError(f"RAY_ADDRESS={settings.ray_address!r}: no Ray cluster can be joined there: {error}") from None
-    _exit_now()
+    exit_now()
 
 
 @worker.command("promote")
@@ -80,14 +78,7 @@ def promote(
         return f"Build {chosen.build_id} gets the tasks of {chosen.name}."
 
     out.print(asyncio.run(give_tasks()), highlight=False)
-
-
-def _exit_now() -> None:
-    """Exit without interpreter shutdown, during which threads of Temporal's core can abort the process."""
-    logging.shutdown()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
+    exit_now()
 
 
 def api() -> None:
