@@ -38,6 +38,17 @@ case $1 in
 esac""",
 }
 
+FIXED_PORTS = {
+    "--node-manager-port=6380",
+    "--object-manager-port=6381",
+    "--runtime-env-agent-port=6382",
+    "--dashboard-agent-grpc-port=6383",
+    "--dashboard-agent-listen-port=6384",
+    "--metrics-export-port=6385",
+    "--min-worker-port=10002",
+    "--max-worker-port=10999",
+}
+
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
@@ -93,6 +104,8 @@ def test_parts_start_on_their_nodes_and_the_time_limit_queues_again(
     assert job.wait(60) == 0
     found = notes(tmp_path)
     assert any(line.startswith("n1 ray start --head") and "--num-cpus=0" in line for line in found)
+    starts = [line for line in found if " ray start " in line]
+    assert len(starts) == 3 and all(set(line.split()) >= FIXED_PORTS for line in starts), "the same on every node"
     for node in ("n2", "n3"):
         (line,) = (line for line in found if line.startswith(f"{node} ray start"))
         assert "--address=n1:6379" in line
@@ -102,6 +115,18 @@ def test_parts_start_on_their_nodes_and_the_time_limit_queues_again(
     assert found.index("scontrol requeue 42") > found.index(f"lanista down n1:6379 {tmp_path / 'home'}")
     token = tmp_path / "home" / "slurm-ray.token"
     assert oct(os.stat(token).st_mode & 0o777) == "0o600"
+
+
+def test_jobs_that_share_a_node_have_ports_of_their_own(
+    start: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    job = start("n1,n2", LANISTA_SLURM_RAY_PORT="7000", LANISTA_SLURM_RAY_WORKER_PORT="12000")
+    wait_for(tmp_path, "lanista up", "n2 ray")
+    job.send_signal(signal.SIGTERM)
+    assert job.wait(60) == 0
+    for line in (line for line in notes(tmp_path) if " ray start " in line):
+        ports = {int(number) for number in re.findall(r"-port=(\d+)", line)}
+        assert ports - {7000} == {*range(7001, 7007), 12000, 12997}
 
 
 def test_a_cancelled_job_stops_and_stays_stopped(start: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> None:
@@ -131,6 +156,7 @@ def test_flags_of_ray_exist() -> None:
         known = {option for parameter in command.params for option in parameter.opts}
         for line in re.findall(rf"{name} ([^>;&]*)", text):
             assert {word.split("=")[0] for word in line.split() if word.startswith("--")} <= known
+    assert {flag.split("=")[0] for flag in FIXED_PORTS} <= {option for each in start.params for option in each.opts}
 
 
 @pytest.mark.parametrize("script", ["deploy/slurm/lanista.sbatch", "deploy/kubernetes/make-secrets.sh"])
