@@ -40,6 +40,9 @@ METHOD = """## How it is measured
   the row. Above 2 the cores are busy, mostly with other work.
 - "Cost of two hosts" is one player with a larger network, 400,000 steps of connect four a generation and crews of two
   processes; on one host they average gradients in shared memory, over two by gloo.
+- "Rolling upgrade" has two train workers of one code with different build ids, and Ray nodes of one release. The new
+  build is promoted by `lanista worker promote` while the old one works; the old one gets SIGTERM when nothing is under
+  way on it. What each build served is read from the histories in Temporal, by the time at which it began.
 - "Crew processes" is the most that were seen on each host at one time.
 """
 _HEADS = ("row", "generations", "tried again", "gates", "crew processes", "steps/s", "audit", "load")
@@ -96,6 +99,7 @@ def faults(rows: dict[str, Any]) -> str:
             said.append(f"shown as its problem: `{row['problem_shown']}`")
         if "speeds" in row:
             said += [f"{how} {speed:,} steps/s" for how, speed in row["speeds"].items()]
+        said += [f"{phase}: {_builds(by_build)}" for phase, by_build in row.get("served", {}).items()]
         if "leagues" in row:
             longest = max(league["longest_gap_seconds"] for league in row["leagues"])
             said.append(f"longest time between two commits of a player {longest:g} s")
@@ -151,6 +155,15 @@ def _leagues(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
+
+
+def _builds(by_build: dict[str, dict[str, int]]) -> str:
+    """Which build served how much."""
+    said = []
+    for build, names in by_build.items():
+        trained = names.get("train_generation", 0)
+        said.append(f"{build} {trained} generations and {sum(names.values()) - trained} other activities")
+    return ", ".join(said) or "nothing"
 
 
 def _value(seconds: Any) -> str:

@@ -5,8 +5,18 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
+from benchmarks.cluster.builds import (
+    Phase,
+    check_builds,
+    commit_moments,
+    count_by_phase,
+    longest_gaps,
+    served,
+    under_way,
+)
 from benchmarks.cluster.observing import (
     commits,
     crew_processes,
@@ -23,6 +33,9 @@ from benchmarks.stacks.hosts import Host
 GENERATIONS = 8
 BUSY = 40_000
 """Steps of generations that last long enough for players to wait for each other's crews."""
+LONG = 150_000
+"""Steps of generations of which one is under way at any moment."""
+DEPLOYMENT = "leagues"
 Row = Callable[[ClusterStack], dict[str, Any]]
 """It gets a cluster of two nodes with one CPU each and a train worker, or more where earlier rows have added them."""
 
@@ -129,6 +142,41 @@ def two_train_workers(stack: ClusterStack) -> dict[str, Any]:
     return {"leagues": rows, **{key: rows[-1][key] for key in ("audit", "audit_counts")}}
 
 
+def rolling_upgrade(stack: ClusterStack) -> dict[str, Any]:
+    """Two builds of the train worker side by side: the new one is promoted, the old one stopped when it is idle."""
+    old = _start_build(stack, "old")
+    phases = [Phase.now("old build")]
+    trial = stack.start_trial(league(steps=LONG), "rolling-upgrade")
+    wait_for_commits(stack, trial, 3)
+    new = _start_build(stack, "new")
+    phases.append(Phase.now("new build beside it"))
+    _wait_for_more(stack, trial)
+    phases.append(promoted := Phase.now("new build promoted"))
+    stack.promote(DEPLOYMENT, "new")
+    until(lambda: under_way(stack, old.name) == 0, "the old build's generations to end")
+    _wait_for_more(stack, trial)
+    stack.stop_train_worker(old)
+    phases.append(Phase.now("old build stopped"))
+    _wait_for_more(stack, trial)
+    row, found = _go_on(stack, trial), served(stack, phases[0].began)
+    stack.promote(DEPLOYMENT, None)  # to the train worker of the other rows, which is in no deployment
+    for host in (old, new):
+        host.kill()
+    done = count_by_phase(found, {old.name: "old", new.name: "new"}, phases)
+    check_builds(done, [{"old"}, {"old"}, {"old", "new"}, {"new"}])
+    seen = {
+        "last start of the old build": max(each.started for each in found if each.host == old.name),
+        "last end of the old build": max(each.ended for each in found if each.host == old.name),
+        "first start of the new build": min(each.started for each in found if each.host == new.name),
+    }
+    return {
+        "seconds_from_promotion_to": {what: _seconds(promoted.began, moment) for what, moment in seen.items()},
+        "seconds_between_commits_of_a_player_at_most": longest_gaps(commit_moments(stack, trial), phases),
+        "served": done,
+        **row,
+    }
+
+
 def two_processes_on_one_host(stack: ClusterStack) -> dict[str, Any]:
     """A crew of two processes that fits on one host, beside hosts that hold one process each; shared memory."""
     large = stack.add_node("large", 2)
@@ -153,6 +201,7 @@ ON_A_SHARED_FOLDER: tuple[Row, ...] = (
     link_cut,
     node_drained,
     two_train_workers,
+    rolling_upgrade,
     two_processes_on_one_host,
 )
 ON_S3: tuple[Row, ...] = (s3_artifacts,)
@@ -197,6 +246,20 @@ def _go_on(stack: ClusterStack, trial: str) -> dict[str, Any]:
     return finish(stack, trial, sum(commits(stack, trial).values()) + GENERATIONS)
 
 
+def _start_build(stack: ClusterStack, build: str) -> Host:
+    """A train worker of this build on a host of its own, once it polls."""
+    host = stack.add_train_worker(
+        f"train-{build}", LANISTA_TEMPORAL_DEPLOYMENT=DEPLOYMENT, LANISTA_TEMPORAL_BUILD_ID=build
+    )
+    until(lambda: _is_ready(host), f"the train worker of the build {build}")
+    return host
+
+
+def _wait_for_more(stack: ClusterStack, trial: str) -> None:
+    """Until each learning player has three more generations."""
+    wait_for_commits(stack, trial, max(commits(stack, trial).values()) + 3)
+
+
 def _has_joined(stack: ClusterStack, host: Host) -> bool:
     return any(node["alive"] and node["host"] == host.name for node in stack.ray_nodes())
 
@@ -204,6 +267,10 @@ def _has_joined(stack: ClusterStack, host: Host) -> bool:
 def _problem(stack: ClusterStack, host: Host) -> str:
     """Why the node of the host gets no work, as people see it."""
     return next((str(node["problem"]) for node in stack.ray_nodes() if node["host"] == host.name), "")
+
+
+def _seconds(began: datetime, ended: datetime) -> float:
+    return round((ended - began).total_seconds(), 1)
 
 
 def _is_ready(train_worker: Host) -> bool:

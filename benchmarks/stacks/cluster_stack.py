@@ -30,6 +30,7 @@ ROOT = Path(__file__).parents[2]
 ARTIFACTS = f"{SHARED}/artifacts"
 RAY_PORT, TEMPORAL_PORT, POSTGRES_PORT, API_PORT = 6379, 7233, 5432, 8800
 _RAY_OPTIONS = ("--block", "--disable-usage-stats", "--object-store-memory=120000000", "--include-log-monitor=false")
+_TRAIN_WORKER = "worker train"
 HEALTH = {
     # as docker-compose.yml sets them for Ray's head
     "RAY_health_check_initial_delay_ms": "5000",
@@ -108,8 +109,18 @@ class ClusterStack:
         environment = {**self._environment(), **settings}
         environment.pop("LANISTA_TEMPORAL_KEY")
         environment.pop("LANISTA_DATABASE_URL")
-        worker = f"until {BIN / 'lanista'} worker train; do sleep 1; done"
+        worker = f"until {BIN / 'lanista'} {_TRAIN_WORKER}; do sleep 1; done"
         host.spawn("bash", "-c", worker, env=environment, log="worker-train.log")
+
+    def stop_train_worker(self, host: Host) -> None:
+        """Stop the host's train worker in order, and wait for its end."""
+        host.terminate(_TRAIN_WORKER)
+        _wait_for(lambda: not any(_TRAIN_WORKER in command for command in host.processes()), "the train worker's end")
+
+    def promote(self, deployment: str, build: str | None) -> str:
+        """Give the train workers' tasks to a build; None: to workers without a deployment."""
+        chosen = ["--nothing"] if build is None else ["--build", build]
+        return self._role(self.control, "worker", "promote", "train", "--deployment", deployment, *chosen)
 
     def restart(self, host: Host) -> None:
         """Boot a host that was killed, with its Ray node."""

@@ -139,13 +139,25 @@ class Host:
 
     def processes(self) -> list[str]:
         """The command line of each of its processes; one that has set a title shows that."""
-        found = []
+        return list(self._processes().values())
+
+    def terminate(self, ending: str) -> None:
+        """Ask its processes whose command line ends so to end."""
+        for pid, command in self._processes().items():
+            if command.rstrip().endswith(ending):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
+
+    def _processes(self) -> dict[int, str]:
+        """Command lines by the process ids that this machine knows them by."""
+        found = {}
         with suppress(OSError):
             own = os.readlink(f"/proc/{self._pid}/ns/pid")
             for folder in Path("/proc").glob("[0-9]*"):
                 with suppress(OSError):  # it has ended meanwhile
                     if os.readlink(folder / "ns" / "pid") == own:
-                        found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                        command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                        found[int(folder.name)] = command
         return found
 
     def kill(self) -> None:

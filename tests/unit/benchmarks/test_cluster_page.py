@@ -18,6 +18,7 @@ TOLD = {"seen": True, "load_average": [1.2, 3.4]}
 ROWS = {
     "node_killed": {**LEAGUE, **TOLD, "seconds_to_next_commit": {"main1": 2.0, "main2": 11.5}},
     "two_train_workers": {**TOLD, "leagues": [LEAGUE, LEAGUE], "audit": 0},
+    "rolling_upgrade": {**LEAGUE, **TOLD, "served": {"old build": {"old": {"train_generation": 3, "play_games": 2}}}},
     "link_cut": {"seen": False, "problem": "TimeoutError", "load_average": [1, 1]},
 }
 
@@ -30,7 +31,7 @@ def test_every_page_states_the_recorded_rows() -> None:
 
 
 def test_the_sentence_names_what_was_not_seen() -> None:
-    assert "2 of 13 rows were seen on hosts made of namespaces, with 27 generations: 2 of 2 audits clean." in sentence(
+    assert "3 of 14 rows were seen on hosts made of namespaces, with 36 generations: 3 of 3 audits clean." in sentence(
         ROWS
     )
     assert "After a node was killed the players committed again within 2, 11.5 s." in sentence(ROWS)
@@ -46,5 +47,6 @@ def test_the_page_has_a_line_for_each_league() -> None:
     assert f"| node killed {line}" in text and text.count(f"| two train workers {line}") == 2
     assert "- node killed: seconds to next commit main1 2 s, main2 11.5 s" in text
     assert "longest time between two commits of a player 4.5 s" in text
+    assert "- rolling upgrade: old build: old 3 generations and 2 other activities" in text
     assert "- node killed: `crew_lost: the crew was lost`" in text
     assert "| link cut" not in text
