@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.faults.grounds.ground import Ground, Skipped
@@ -32,10 +33,11 @@ class SmallDisk(Ground):
 
     def fill(self) -> int:
         """Take the free space; returns how many bytes."""
-        space = shutil.disk_usage(self.stack.home.artifacts).free
-        with self._filler.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(1, space))
-        return space
+        while True:
+            space = shutil.disk_usage(self.stack.home.artifacts).free
+            with self._filler.open("wb") as file, suppress(OSError):  # the league may have taken some of it meanwhile
+                os.posix_fallocate(file.fileno(), 0, max(1, space))
+                return space
 
     def free(self) -> None:
         self._filler.unlink(missing_ok=True)
