@@ -2,13 +2,14 @@
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { percent, versionName, humanize } from "../core/format.js";
+import { mixtureMap, namedDecision, sumNote } from "../core/mixtures.js";
 import { termsOf } from "../core/matchmaking_terms.js";
 import { heatMap } from "../charts/heat_map.js";
 import { card, empty, facts, pick, shares, table, term, time, versionLink } from "../components/widgets.js";
 import { trialFrame } from "../components/trial_frame.js";
 
 const REMEMBERED = 40; // generations whose mixtures are drawn
-const MOST_ROWS = 16;
+const MOST_ATTEMPTS = 100; // of one generation
 export const title = ({ trial }) => `Matchmaking of ${trial.name}`;
 export const trialOf = (context) => context.parameters.trial;
 export const onEvent = (event) => ["generation.recorded", "player.added", "player.retired", "trial.status"].includes(event.type);
@@ -20,10 +21,10 @@ export async function load({ parameters, query }) {
   const chosen = learning.find((player) => player.id === query.player) ?? learning[0];
   const plans = (which) => (chosen ? get(`${root}/decisions`, { kind: "matchmaking", player_id: chosen.id, ...which }) : { items: [] });
   const [asked, before] = await Promise.all([
-    query.generation ? plans({ generation: query.generation, limit: 1 }) : null,
+    query.generation ? plans({ generation: query.generation, limit: MOST_ATTEMPTS }) : null,
     plans({ limit: REMEMBERED }),
   ]);
-  const decision = (asked ?? before).items[0];
+  const decision = asked ? namedDecision(asked.items, query.attempt) : before.items[0];
   const from = decision?.evidence.plan?.version ? await get(`/versions/${decision.evidence.plan.version}`) : null;
   return { trial, players, learning, chosen, decision, from, before: before.items };
 }
@@ -42,7 +43,7 @@ export function view({ trial, players, learning, chosen, decision, from, before 
         "player",
         learning.map((player) => [player.id, player.name]),
         chosen.id,
-        (value) => context.setQuery({ player: value, generation: "" }),
+        (value) => context.setQuery({ player: value, generation: "", attempt: "" }),
       ),
       generations(chosen, decision, context),
     ),
@@ -62,7 +63,7 @@ function generations(chosen, decision, context) {
         class: "plain",
         "aria-label": change < 0 ? "Previous generation" : "Next generation",
         disabled: now + change < 1 || now + change > chosen.generation + 1,
-        onclick: () => context.setQuery({ generation: now + change }),
+        onclick: () => context.setQuery({ generation: now + change, attempt: "" }),
       },
       change < 0 ? "‹" : "›",
     );
@@ -79,47 +80,43 @@ function generations(chosen, decision, context) {
         min: 1,
         max: chosen.generation + 1,
         value: now,
-        onchange: (event) => context.setQuery({ generation: event.target.value }),
+        onchange: (event) => context.setQuery({ generation: event.target.value, attempt: "" }),
       }),
     ),
     step(1),
-    context.query.generation ? h("button", { class: "plain", onclick: () => context.setQuery({ generation: "" }) }, "Latest") : null,
+    context.query.generation
+      ? h("button", { class: "plain", onclick: () => context.setQuery({ generation: "", attempt: "" }) }, "Latest")
+      : null,
   );
 }
 
-/** Opponent probabilities over generations, the most frequent opponent first. */
+/** Opponent probabilities over generations, those of the chosen generation first. */
 function history(decisions, names, shown, context) {
-  const plans = [...decisions].reverse().map((each) => ({ generation: each.generation, met: masses(each.evidence.plan?.opponents ?? []) }));
-  const total = masses(plans.flatMap(({ met }) => [...met].map(([player, probability]) => ({ player, probability }))));
-  const rows = [...total]
-    .sort(([, one], [, other]) => other - one)
-    .slice(0, MOST_ROWS)
-    .map(([player]) => player);
+  const { columns, chosen, rows, left } = mixtureMap(decisions, shown);
   const name = (id) => names.get(id)?.name ?? id.slice(0, 8);
-  const column = plans.findIndex(({ generation }) => generation === shown?.generation);
   if (!rows.length) return null;
   return h(
     "section",
     { class: "card", key: "history", "aria-label": "Opponents over generations" },
     h("h2", {}, "Opponents over generations"),
-    heatMap("mixture", `Probabilities of ${rows.length} opponents over ${plans.length} generations`, {
+    heatMap("mixture", `Probabilities of ${rows.length} opponents over ${columns.length} plans of generations`, {
       rows: rows.map(name),
-      columns: plans.map(({ generation }) => `${generation}`),
+      columns: columns.map((each) => each.name),
       isMass: true,
-      chosen: column < 0 ? null : [null, column],
-      of: [decisions[0].id, decisions.length],
-      rate: (row, at) => plans[at].met.get(rows[row]) ?? null,
-      note: (row, at) => [`generation ${plans[at].generation}`, name(rows[row]), percent(plans[at].met.get(rows[row]) ?? 0, 1)],
-      pick: (_, at) => context.setQuery({ generation: plans[at].generation }),
+      chosen: chosen < 0 ? null : [null, chosen],
+      of: [decisions[0].id, decisions.length, shown?.id],
+      rate: (row, at) => columns[at].met.get(rows[row]) ?? null,
+      note: (row, at) => [`generation ${columns[at].name}`, name(rows[row]), percent(columns[at].met.get(rows[row]) ?? 0, 1)],
+      pick: (_, at) => context.setQuery({ generation: columns[at].generation, attempt: columns[at].attempt }),
     }),
-    h("p", { class: "quiet" }, "A stronger colour is a higher probability. Click a generation to see its decision."),
+    h(
+      "p",
+      { class: "quiet" },
+      "A stronger colour is a higher probability. Click a generation to see its decision.",
+      chosen < 0 ? "" : ` The opponents of generation ${columns[chosen].name} come first, by their share.`,
+      left ? ` ${left} other opponent${left === 1 ? " has" : "s have"} no row.` : "",
+    ),
   );
-}
-
-function masses(opponents) {
-  const found = new Map();
-  for (const { player, probability } of opponents) found.set(player, (found.get(player) ?? 0) + probability);
-  return found;
 }
 
 function why(decision, names, from, power) {
@@ -160,6 +157,7 @@ function why(decision, names, from, power) {
           opponents,
           (each) => `${each.version} ${each.branch}`,
         ),
+        opponents.length ? h("p", { class: "quiet" }, sumNote(opponents)) : null,
       ),
     ),
     h(
