@@ -11,6 +11,8 @@ import psycopg
 
 from benchmarks.pictures.small_league import TRIAL_TABS
 from benchmarks.stacks.large_league import LargeLeague
+from league.tournaments.knockout import knockout
+from league.tournaments.pairing import Result
 
 LEARNERS = 200
 """The other players are snapshots of them."""
@@ -260,13 +262,15 @@ def _knockout(connection: psycopg.Connection, league: LargeLeague) -> str:
         " SELECT %s, n - 1, version, 'player-' || n FROM roster WHERE n <= %s",
         (row[0], KNOCKOUT),
     )
-    field, number = list(range(KNOCKOUT)), 0
-    while len(field) > 1:
-        for pair, (first, second) in enumerate(zip(field[::2], field[1::2], strict=True)):
+    names = tuple(str(number) for number in range(KNOCKOUT))
+    results: dict[tuple[int, int], Result] = {}
+    while left := knockout(names, results, {"games": 8}):
+        for pairing in left:
+            wins, losses = (5, 2) if int(pairing.first) < int(pairing.second) else (2, 5)
+            results[pairing.key] = Result(pairing=pairing, wins=wins, draws=1, losses=losses)
             connection.execute(
                 "INSERT INTO pairings (tournament_id, round, pair, first, second, games, seed, status, played_at,"
-                " wins, draws, losses) VALUES (%s, %s, %s, %s, %s, 8, 1, 'played', now(), 5, 1, 2)",
-                (row[0], number, pair, first, second),
+                " wins, draws, losses) VALUES (%s, %s, %s, %s, %s, 8, 1, 'played', now(), %s, 1, %s)",
+                (row[0], pairing.round, pairing.index, int(pairing.first), int(pairing.second), wins, losses),
             )
-        field, number = field[::2], number + 1
     return str(row[0])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from benchmarks.pictures import many_players
 from benchmarks.stacks import large_league
 from benchmarks.stacks.large_lineage import grow_lineage
+from league.tournaments.knockout import knockout_placings
+from league.tournaments.pairing import Pairing, Result
 
 PLAYERS, GAMES = 70, 13
 
@@ -31,3 +34,22 @@ def test_it_gets_a_history(small: tuple[str, large_league.LargeLeague]) -> None:
     url, league = small
     pages = many_players.write_history(url, league)
     assert pages["trial"] == f"/trials/{league.trial}"
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT round, pair, first, second, games, wins, draws, losses FROM pairings WHERE tournament_id = %s",
+            (pages["tournament-knockout"].rpartition("/")[2],),
+        ).fetchall()
+    results = [
+        Result(
+            pairing=Pairing(round=number, index=pair, first=str(first), second=str(second), games=games),
+            wins=wins,
+            draws=draws,
+            losses=losses,
+        )
+        for number, pair, first, second, games, wins, draws, losses in rows
+    ]
+    names = tuple(str(number) for number in range(many_players.KNOCKOUT))
+    places = knockout_placings(names, results, {"games": 8})
+    assert (places["0"], places["1"], len(places)) == (1, 2, many_players.KNOCKOUT), (
+        "as the rule of the bracket pairs them"
+    )
