@@ -146,3 +146,30 @@ def test_a_worker_that_goes_away_is_told_without_moving_the_page(page: Page, wid
     assert page.evaluate("window.shifted") < 0.01
     words = card.get_by_role("alert").evaluate("(place) => place.scrollHeight - place.clientHeight")
     assert words <= 0, "all of it can be read without scrolling"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_long_word_in_an_error_stays_in_its_card(api: Served, page: Page, width: int) -> None:
+    league = readable_league(api.sessions)
+    detail = f"artifact file:///{'0123456789abcdef' * 8} is missing (sha256 {'0123456789abcdef' * 4})"
+    problem = {"title": "Conflict", "status": 409, "detail": detail}
+
+    def refused(route: Route) -> None:
+        route.fulfill(status=409, content_type="application/problem+json", json=problem)
+
+    page.set_viewport_size({"width": width, "height": 900})
+    page.route(re.compile(r"/replay\?.*annotate="), refused)
+    page.goto(f"/matches/{league.match_ids[-1]}")
+    card = page.get_by_role("region", name="Policy and value")
+    expect(card.get_by_role("alert")).to_contain_text("is missing")
+    expect(card.get_by_text("A bot has no policy to show.")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+
+
+def test_a_count_of_one_has_its_noun_in_the_singular(page: Page) -> None:
+    page.goto("/schedules")
+    counted = """async () => {
+      const { counted } = await import("/static/core/format.js");
+      return [0, 1, 1234].map((count) => counted(count, "game"));
+    }"""
+    assert page.evaluate(counted) == ["0 games", "1 game", "1,234 games"]

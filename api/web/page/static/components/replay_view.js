@@ -177,7 +177,7 @@ function opinions(game, ply, areas, asked) {
       known(position.searched_value) ? [", by search ", h("strong", { class: "value" }, signed(position.searched_value, 2))] : "",
     ),
     ply < game.opening ? h("p", { class: "quiet" }, "A random opening move: nobody chose it.") : null,
-    shown ? lists : asked ? h("p", { class: "quiet" }, "A bot has no policy to show.") : null,
+    shown ? lists : asked && !game.problem ? h("p", { class: "quiet" }, "A bot has no policy to show.") : null,
   ];
 }
 
