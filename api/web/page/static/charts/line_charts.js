@@ -74,6 +74,9 @@ function legendHeight(names) {
   return LEGEND.line * Math.max(0, Math.ceil(names / Math.max(1, Math.floor(width / LEGEND.name))) - 1);
 }
 
+/** The title of an axis beside its numbers, however long these are. */
+const withDistance = (title) => (title ? { title: { standoff: 10, ...title } } : {});
+
 function themed(layout, height) {
   const ink = colour("--ink");
   const line = colour("--line");
@@ -91,7 +94,7 @@ function themed(layout, height) {
     uirevision: "kept",
     ...layout,
     xaxis: { ...axis, ...layout.xaxis },
-    yaxis: { ...axis, ...layout.yaxis },
+    yaxis: { ...axis, ...layout.yaxis, ...withDistance(layout.yaxis?.title) },
   };
 }
 
