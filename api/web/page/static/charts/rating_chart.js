@@ -3,7 +3,7 @@ import { bandedLine, chart, restLine } from "./line_charts.js";
 import { colour, seriesColours } from "./colours.js";
 import { pieces, ratingLines, ratingRange } from "./rating_lines.js";
 import { h } from "../core/dom.js";
-import { fixed, versionName } from "../core/format.js";
+import { counted, fixed, versionName } from "../core/format.js";
 import { MOST_LINES, chooseLines, quantileBand, smoothed } from "../core/series.js";
 import { xAxis } from "../components/chart_view.js";
 
@@ -52,7 +52,8 @@ export function ratingChart({ ratings, players, marks, anchor }, view, label = "
 
 const tintOf = (order) => seriesColours()[order % seriesColours().length];
 const interval = (each) => `${fixed(each.low, 0)} to ${fixed(each.high, 0)}`;
-const says = (each) => `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${interval(each)})<br>${each.games} games`;
+const says = (each) =>
+  `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${interval(each)})<br>${counted(each.games, "game")}`;
 
 const traces = (line, order, x, weight, faint) =>
   pieces(line.points).flatMap((piece, at) =>

@@ -3,6 +3,7 @@ import { h } from "../core/dom.js";
 import { recoveredText } from "./failure_list.js";
 import { endText } from "../core/trial_end.js";
 import {
+  counted,
   duration,
   fixed,
   messageAndTrace,
@@ -59,8 +60,8 @@ function gainTile(gain) {
   const known = gain.low !== null;
   const better = known && gain.low > 0;
   const worse = known && gain.high < 0;
-  const interval = known ? `95 %: ${signed(gain.low)} to ${signed(gain.high)}, at ` : "At ";
-  const verdict = better ? "it improves" : worse ? "it gets worse" : "no certain change";
+  const interval = known ? `95 %: ${signed(gain.low)} to ${signed(gain.high)}, from ` : "From ";
+  const verdict = !known ? "interval not known" : better ? "it improves" : worse ? "it gets worse" : "no certain change";
   return tile(
     "gain",
     title,
@@ -116,7 +117,7 @@ function gateTile(gates, last, root) {
     h("h2", {}, term("Gate")),
     h("strong", {}, h("a", { href: `${root}/promotions?gate=${gate.id}` }, `${versionLabel(gate.candidate)} against ${championOf(gate)}`)),
     h("div", { class: "bounds", role: "img", "aria-label": label, title: label }, h("span", { style: `left:${share}%` })),
-    h("small", {}, `LLR ${fixed(gate.llr)} of ${fixed(gate.lower_bound)} … ${fixed(gate.upper_bound)}, ${whole(gate.pairs)} pairs`),
+    h("small", {}, `LLR ${fixed(gate.llr)} of ${fixed(gate.lower_bound)} … ${fixed(gate.upper_bound)}, ${counted(gate.pairs, "pair")}`),
     gates.length > 1 ? h("small", {}, `${gates.length - 1} more wait`) : null,
   );
 }

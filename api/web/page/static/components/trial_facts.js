@@ -90,6 +90,7 @@ const timeShare = (trial) => Math.min(1, secondsUsed(trial) / trial.budget_secon
 
 function endSentence(trial, speed) {
   const { value, more } = endText(trial, speed);
+  if (value === "–") return more;
   return more ? `${value}: ${more}` : value;
 }
 

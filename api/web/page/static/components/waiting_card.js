@@ -1,6 +1,6 @@
 // What waits for what: generations for crews, candidates for gates, tasks for workers.
 import { h } from "../core/dom.js";
-import { duration, percent, since, whole } from "../core/format.js";
+import { counted, duration, percent, since, whole } from "../core/format.js";
 import { problemOf } from "../core/parts.js";
 import { card, problemWith, table } from "./widgets.js";
 
@@ -9,7 +9,7 @@ export function waitingCard(queues, trials, sharing) {
   const tasks = (queues ?? [])
     .filter((queue) => queue.backlog)
     .map((queue) =>
-      h("li", {}, `${whole(queue.backlog)} tasks wait in the queue ${queue.name}, the oldest for ${duration(queue.backlog_age_seconds)}.`),
+      h("li", {}, `${counted(queue.backlog, "task")} in the queue ${queue.name}, the oldest for ${duration(queue.backlog_age_seconds)}.`),
     );
   const work = trials.flatMap(({ trial, now }) => now.troubles.map((text) => entry(trial, text.split("\n")[0])));
   return h(

@@ -65,6 +65,8 @@ export function gameName(text) {
   return [id, ...values].join(" ");
 }
 
+/** A count with its noun, which gets an s unless it is one. */
+export const counted = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 export const humanize = (name) => name.replaceAll("_", " ");
 /** A name of own code as its author wrote it, without the archive that it is in. */
 export const plainName = (name) => name.replace(/^lanista_code_[0-9a-f]{64}\./, "");

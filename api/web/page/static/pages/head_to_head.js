@@ -1,7 +1,7 @@
 // Two versions against each other: results by seat and opening with intervals, and their recorded games.
 import { get } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { percent, versionName, whole } from "../core/format.js";
+import { counted, percent, versionName, whole } from "../core/format.js";
 import { part, problemOf } from "../core/parts.js";
 import { trialName } from "../core/strangers.js";
 import { card, empty, ofTrial, orProblem, table, versionLink } from "../components/widgets.js";
@@ -103,7 +103,7 @@ function verdict({ games, win_rate: rate, low, high, wins, draws, losses }) {
   const known = low > 0.5 ? "ahead" : high < 0.5 ? "behind" : "no winner by more than chance";
   return (
     `${percent(rate, 1)} (95 % interval ${percent(low)} to ${percent(high)}): ${known}. ` +
-    `${whole(wins)} won, ${whole(draws)} drawn, ${whole(losses)} lost in ${whole(games)} games.`
+    `${whole(wins)} won, ${whole(draws)} drawn, ${whole(losses)} lost in ${counted(games, "game")}.`
   );
 }
 

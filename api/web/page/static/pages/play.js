@@ -3,7 +3,7 @@ import { get, getAll, post } from "../core/api.js";
 import { actionName, areasOf, board, stepFocus } from "../components/board.js";
 import { toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { gameName, versionName, humanize, signed } from "../core/format.js";
+import { counted, gameName, versionName, humanize, signed } from "../core/format.js";
 import { choices, isByNumbers, numberForm } from "../components/move_form.js";
 import { startText } from "../components/people_games.js";
 import { card, pick, versionLink } from "../components/widgets.js";
@@ -167,7 +167,7 @@ function sidePanel(game, version, context) {
     done
       ? card(
           "The game is over",
-          h("p", {}, `${statusText(game, context)} ${game.position.ply} moves.`),
+          h("p", {}, `${statusText(game, context)} ${counted(game.position.ply, "move")}.`),
           h(
             "div",
             { class: "row" },

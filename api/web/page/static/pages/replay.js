@@ -1,7 +1,7 @@
 // A recorded game, move by move, with the policies and values of the versions.
 import { get } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { humanize, versionName } from "../core/format.js";
+import { counted, humanize, versionName } from "../core/format.js";
 import { time, versionLink } from "../components/widgets.js";
 import { enterReplay, leaveReplay } from "../components/replay_controls.js";
 import { outcomeOf, replayView } from "../components/replay_view.js";
@@ -33,7 +33,7 @@ export function view({ match, replay }, context) {
   if (!replay) {
     const sides = match.seat === 1 ? [other, own] : [own, other];
     const words = ["No replay: the moves were pruned on ", time(match.moves_pruned_at), ". The result is kept."];
-    return [heading(match, own, sides, `${match.plies} moves`), h("p", { class: "card", key: "pruned", role: "status" }, words)];
+    return [heading(match, own, sides, counted(match.plies, "move")), h("p", { class: "card", key: "pruned", role: "status" }, words)];
   }
   const { positions } = replay;
   const sides = seatsByTeam(positions[0]).map((_, team) => (team === match.seat ? own : other));
@@ -55,7 +55,7 @@ export function view({ match, replay }, context) {
     facts: [
       ["Played for", occasion(match)],
       ["When", time(match.played_at)],
-      ["Random opening", replay.opening_plies ? `${replay.opening_plies} moves` : null],
+      ["Random opening", replay.opening_plies ? counted(replay.opening_plies, "move") : null],
       ["Seed", h("code", {}, match.seed)],
     ],
   };

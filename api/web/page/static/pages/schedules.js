@@ -2,7 +2,7 @@
 import { get, getAll, hasScope, post, send } from "../core/api.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { duration, whole, humanize } from "../core/format.js";
+import { counted, duration, humanize } from "../core/format.js";
 import { part, problemOf } from "../core/parts.js";
 import { badge, empty, facts, problemWith, time } from "../components/widgets.js";
 import { tournamentFields, tournamentOf } from "../components/tournament_form.js";
@@ -83,13 +83,13 @@ function shown(schedule, trials, context) {
       ["Next", schedule.paused ? "paused" : schedule.next?.length ? time(schedule.next[0]) : "–"],
       ["Project", h("a", { href: `/trials?project=${encodeURIComponent(schedule.project)}` }, schedule.project)],
       ["Trial", trial ? h("a", { href: `/trials/${trial.id}` }, trial.name) : schedule.tournament.trial],
-      ["Tournament", `${humanize(schedule.tournament.format ?? "")} of ${(schedule.tournament.entrants ?? []).join(", ")}`],
+      ["Tournament", tournamentText(schedule.tournament)],
       ["If one is still running", humanize(schedule.overlap)],
       [
         "Runs",
         schedule.fired === null
           ? null
-          : [`${whole(schedule.fired)} times, `, h("a", { href: `/tournaments?schedule=${schedule.id}` }, "its tournaments")],
+          : [`${counted(schedule.fired, "time")}, `, h("a", { href: `/tournaments?schedule=${schedule.id}` }, "its tournaments")],
       ],
       ["Last error", schedule.last_error],
     ]),
@@ -166,4 +166,9 @@ async function remove(schedule, context) {
   });
   if (said) toast(`${schedule.name} was deleted.`);
   await context.refresh();
+}
+
+/** Of a file without them the defaults. */
+function tournamentText({ format = "round_robin", entrants = [] }) {
+  return `${humanize(format)} of ${entrants.length ? entrants.join(", ") : "the usual entrants"}`;
 }

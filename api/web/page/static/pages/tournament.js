@@ -5,7 +5,7 @@ import { seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
 import { linkedPieces } from "../core/event_links.js";
-import { fixed, gameName, percent, humanize, versionLabel, whole } from "../core/format.js";
+import { fixed, gameName, percent, humanize, properMinus, versionLabel, whole } from "../core/format.js";
 import { part, problemOf } from "../core/parts.js";
 import { colourKey, heatMap } from "../charts/heat_map.js";
 import { share } from "../components/share.js";
@@ -104,7 +104,7 @@ function winner({ format, status }, [first, second]) {
 /** Who leads, and by how much; a name stays as it is written, also where it begins the sentence. */
 function leads({ leads: text, standings }) {
   const names = new Map(standings.map((line) => [line.label, `/versions/${line.version_id}`]));
-  const pieces = linkedPieces(text, names).map((piece, place) => {
+  const pieces = linkedPieces(properMinus(text), names).map((piece, place) => {
     if (typeof piece !== "string") return h("a", { href: piece.href }, versionLabel(piece.name));
     return place ? piece : piece[0].toUpperCase() + piece.slice(1);
   });

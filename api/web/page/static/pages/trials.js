@@ -229,8 +229,10 @@ function stateLine(trial, more) {
 }
 
 function endLine(trial, speed) {
-  const { value, more } = endText(trial, speed);
-  return more ? h("small", {}, `ends ${value}, ${more}`) : null;
+  const { value, more, bad } = endText(trial, speed);
+  if (!more) return null;
+  if (bad) return h("small", {}, `no end at this speed: ${more}`);
+  return h("small", {}, value.startsWith("not ") ? `end ${value}: ${more}` : `ends ${value}, ${more}`);
 }
 
 function row(trial, champions, context) {

@@ -4,7 +4,7 @@ import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { colour, seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { bytes, day, fixed, versionName, whole, humanize } from "../core/format.js";
+import { bytes, counted, day, fixed, versionName, whole, humanize } from "../core/format.js";
 import { part, problemOf } from "../core/parts.js";
 import { badge, card, facts, orProblem, table, time, versionLink } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
@@ -87,7 +87,7 @@ export function view({ version, trial, ratings, games, metrics }, context) {
             problemOf(ratings)
               ? orProblem(ratings)
               : rating
-                ? `${fixed(rating.value, 0)} (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)}) in ${rating.games} games`
+                ? `${fixed(rating.value, 0)} (${fixed(rating.low, 0)} to ${fixed(rating.high, 0)}) in ${counted(rating.games, "game")}`
                 : "not rated yet",
           ],
           ["Size", bytes(version.size)],
