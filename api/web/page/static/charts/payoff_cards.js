@@ -1,11 +1,48 @@
-// What the payoff page concludes from the games: α-rank and Nash mass, and cycles, each with the games it rests on.
+// What the payoff page concludes from the games: hardest opponents, α-rank and Nash mass, and cycles, each with the games it rests on.
 import { strongestCycles } from "./payoff_order.js";
 import { h, s } from "../core/dom.js";
 import { percent, short, versionName, whole } from "../core/format.js";
-import { card, orProblem, shares, versionSeenFrom } from "../components/widgets.js";
+import { aheadNote, askedAbout, opponentsOf, recency } from "../core/opponents.js";
+import { card, orProblem, pick, shares, table, term, versionSeenFrom } from "../components/widgets.js";
+import { LEARNS } from "../components/trial_facts.js";
 
 const LEAST_MASS = 0.0005;
 const MOST_SHARES = 10;
+const MOST_HARD = 5;
+
+/** Who beats a player most often, and how sure that is; those that learn are among them. */
+export function hardest({ payoff }, context) {
+  const { players } = payoff;
+  const asked = askedAbout(players, LEARNS, context.query.of);
+  const found = opponentsOf(payoff, asked.id);
+  const faded = found.map((each) => recency(payoff, each.games)).find(Boolean);
+  const choice = players.filter((player) => LEARNS.includes(player.role) || player.id === asked.id);
+  const names = choice.map((player) => [player.id, player.name]);
+  return h(
+    "section",
+    { class: "card", key: "hardest", "aria-label": "Hardest opponents" },
+    h("h2", {}, term("Hardest opponents"), " of ", h("a", { href: `/players/${asked.id}` }, asked.name)),
+    names.length > 1 ? pick("Player", "of", names, asked.id, (value) => context.setQuery({ of: value })) : null,
+    found.length
+      ? [
+          table(
+            `Hardest opponents of ${asked.name}`,
+            [
+              ["Opponent", (each) => [playerLink(each), LEARNS.includes(each.role) ? h("small", { class: "quiet" }, " learns") : null]],
+              ["Win rate", (each) => percent(each.rate, 1), "number"],
+              ["Interval", (each) => `${percent(each.low, 1)} to ${percent(each.high, 1)}`, "number"],
+              ["Games", (each) => whole(each.games), "number"],
+            ],
+            found.slice(0, MOST_HARD),
+            (each) => each.id,
+          ),
+          h("p", { class: "quiet" }, aheadNote(asked.name, found), faded ? ` The interval ${faded}.` : ""),
+        ]
+      : h("p", { class: "quiet" }, `No opponent with ${payoff.min_games} games yet.`),
+  );
+}
+
+const playerLink = ({ id, name }) => h("a", { href: `/players/${id}` }, name);
 
 export function masses({ trial, alphaRank, nash, strangers }) {
   return h(

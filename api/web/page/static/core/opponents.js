@@ -39,3 +39,26 @@ export function groupedOpponents(opponents, learns, most) {
     best: [...fixed].reverse().slice(0, Math.min(most, Math.floor(fixed.length / 2))),
   };
 }
+
+const FADED = 0.1; // by which the oldest games have lost weight before it is said
+
+/** What an interval is about where old games have lost weight; null where all games still count. */
+export const recency = ({ decay }, games) =>
+  decay < 1 && games * (1 - decay) > FADED ? "rests on the recent games, not on all; says nothing of a new start after a reset" : null;
+
+/** Who is asked about where nobody is named: the first main player, else the first that learns, else the first. */
+export const askedAbout = (players, learns, id) =>
+  players.find((player) => player.id === id) ??
+  players.find((player) => player.role === "main" && player.status === "active") ??
+  players.find((player) => learns.includes(player.role)) ??
+  players[0];
+
+/** How sure it is who wins more often, of opponents with the worst first. */
+export function aheadNote(name, opponents) {
+  const ahead = opponents.filter((each) => each.high < 0.5).length;
+  if (ahead) return `${ahead} of ${opponents.length} ${ahead === 1 ? "beats" : "beat"} ${name} more often than not, with 95 % confidence.`;
+  const open = opponents.filter((each) => each.low <= 0.5).length;
+  return open
+    ? `Of ${opponents.length} none beats ${name} more often than not with 95 % confidence; of ${open} it is open.`
+    : `${name} beats each of ${opponents.length} more often than not, with 95 % confidence.`;
+}

@@ -7,7 +7,8 @@ import { byLikeness, byRating, indices } from "../charts/payoff_order.js";
 import { card, empty, orProblem, pick, problemWith, table } from "../components/widgets.js";
 import { matchTable } from "../components/match_table.js";
 import { part, problemOf } from "../core/parts.js";
-import { cycles, masses, strangersIn } from "../charts/payoff_cards.js";
+import { cycles, hardest, masses, strangersIn } from "../charts/payoff_cards.js";
+import { recency } from "../core/opponents.js";
 import { readStrangers } from "../core/strangers.js";
 import { trialFrame } from "../components/trial_frame.js";
 
@@ -82,7 +83,7 @@ export function view(data, context) {
           "games, the smallest nothing: hover shows both. Click a cell for its games, drag to zoom in.",
         ),
       ),
-      h("div", {}, cell(data, context), masses(data), cycles(data, context)),
+      h("div", {}, cell(data, context), hardest(data, context), masses(data), cycles(data, context)),
     ),
     mixedTeams(data.lineups),
   );
@@ -176,13 +177,15 @@ function hover(payoff, row, column) {
   if (rate === null) return row === column ? [] : [who, "have not met"];
   const [won, drawn, lost] = [payoff.wins, payoff.draws, payoff.losses].map((matrix) => whole(matrix[row][column]));
   const counts = `${won} won, ${drawn} drawn, ${lost} lost`;
-  const played = whole(gamesOf(payoff, row, column));
+  const games = gamesOf(payoff, row, column);
+  const played = whole(games);
   if (isThin(payoff, row, column)) return [who, `too few games: ${played} of ${payoff.min_games}`, counts];
   return [
     who,
     percent(rate, 1),
-    `${percent(payoff.low[row][column])} to ${percent(payoff.high[row][column])} in ${played} games`,
-    counts,
+    `95 % interval: ${percent(payoff.low[row][column], 1)} to ${percent(payoff.high[row][column], 1)}`,
+    recency(payoff, games),
+    `${played} games: ${counts}`,
     forgets(payoff, row, column),
     earns(payoff, row, column),
   ].filter(Boolean);
@@ -218,6 +221,7 @@ function cell({ payoff, games, trial }, context) {
                 ],
             `${whole(count[0])} won, ${whole(count[1])} drawn, ${whole(count[2])} lost`,
             forgets(payoff, row, column) && ` (${forgets(payoff, row, column)})`,
+            recency(payoff, gamesOf(payoff, row, column)) && `. The interval ${recency(payoff, gamesOf(payoff, row, column))}`,
             earned && `; ${earned}`,
           ].filter(Boolean),
     ),

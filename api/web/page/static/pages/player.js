@@ -165,8 +165,8 @@ function opponentCards({ player, trial, payoff, ratingPayoff }) {
             caption,
             [
               ["Opponent", (each) => h("a", { href: `/players/${each.id}` }, each.name)],
-              ["Win rate", (each) => percent(each.rate), "number"],
-              ["Interval", (each) => `${percent(each.low)} to ${percent(each.high)}`, "number"],
+              ["Win rate", (each) => percent(each.rate, 1), "number"],
+              ["Interval", (each) => `${percent(each.low, 1)} to ${percent(each.high, 1)}`, "number"],
               ["Games", (each) => whole(each.games), "number"],
               ["Recorded", recorded],
             ],
@@ -186,7 +186,9 @@ function opponentCards({ player, trial, payoff, ratingPayoff }) {
 /** What the win rates of a payoff are made of. */
 function counted({ spec }) {
   const memory = spec.league?.payoff?.memory_games;
-  const fades = memory ? ` Newer games count more: after ${whole(memory)} games a result has a third of its weight.` : "";
+  const fades = memory
+    ? ` Newer games count more: after ${whole(memory)} games a result has a third of its weight, and intervals are about the recent ones.`
+    : "";
   return h("p", { class: "quiet" }, `Training and rating games of all versions of both players.${fades}`);
 }
 
