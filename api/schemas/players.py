@@ -47,6 +47,17 @@ class Player(Answer):
     retired_at: Utc | None = Field(description="when it was retired")
 
 
+class PlayerDetail(Player):
+    """A player with why it retired, and whether its newest version can be played."""
+
+    retired_reason: str | None = Field(
+        default=None, description="why it was retired; null: it is active", examples=["on request"]
+    )
+    version_damaged: bool = Field(
+        default=False, description="whether the league found the checkpoint of its newest version damaged"
+    )
+
+
 class NewPlayer(Body):
     """A player to add to a running league."""
 

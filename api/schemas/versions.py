@@ -43,6 +43,7 @@ class VersionDetail(Version):
     pruned_at: Utc | None = Field(
         description="when retention gave up its checkpoint, which can no longer be loaded or played; null: it is kept"
     )
+    damaged: bool = Field(default=False, description="whether the league found its checkpoint damaged")
     returns: VersionReturns | None = Field(description="its training returns; null for a game with opponents")
     aliases: list[str] = Field(description="the aliases that point at it now", examples=[["champion"]])
     lineage: list[Version] = Field(description="its ancestors, the nearest first, at most a thousand")

@@ -22,6 +22,14 @@ def damaged_sha256(session: Session, trial_id: str) -> set[str]:
     return set(session.scalars(query))
 
 
+def is_known_damaged(session: Session, version_id: str) -> bool:
+    """Whether a rollback decision of the version's trial found its checkpoint damaged."""
+    found = select(Decision.id).join(ModelVersion, ModelVersion.trial_id == Decision.trial_id)
+    found = found.where(ModelVersion.id == version_id, Decision.kind == DecisionKind.ROLLBACK)
+    found = found.where(Decision.evidence["sha256"].astext == ModelVersion.sha256)
+    return session.scalar(select(found.exists())) or False
+
+
 def unreadable_sha256(session: Session, trial_id: str) -> set[str]:
     """The hashes of checkpoints that cannot be loaded although their bytes match the hash."""
     query = select(Decision.evidence["sha256"].astext, Decision.evidence["problem"].astext).where(

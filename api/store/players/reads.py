@@ -9,11 +9,12 @@ from sqlalchemy import Row, Select, bindparam, func, literal, select, true
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import PlayerStatus
+from api.schemas.events import PlayerRetired
 from api.schemas.players import Player as PlayerAnswer
 from api.schemas.versions import Version, VersionReturns
 from api.store.core.errors import NotFound
 from api.store.core.records import Record, fields_of, read_records
-from api.store.tables import Alias, ModelVersion, Player, ReturnTally
+from api.store.tables import Alias, Event, ModelVersion, Player, ReturnTally
 from league.types import Role, Stream
 from orchestrator.storage.uris import without_secrets
 
@@ -47,6 +48,13 @@ def read_player(session: Session, player_id: str) -> Record:
     if not found:
         raise NotFound(f"there is no player {player_id}")
     return found[0]
+
+
+def retired_reason(session: Session, trial_id: str, player_id: str) -> str | None:
+    """Why the player was retired; None for one that is active."""
+    query = select(Event.payload["reason"].astext).where(Event.trial_id == trial_id, Event.type == PlayerRetired.KIND)
+    query = query.where(Event.payload["player_id"].astext == player_id).order_by(Event.id.desc()).limit(1)
+    return session.scalar(query)
 
 
 def list_versions(

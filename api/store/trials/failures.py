@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Row, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from api.schemas.enums import TrialStatus
 from api.schemas.events import EventPayload, TrialStatusChanged, read_event
 from api.schemas.failures import FAILURE_KINDS, RecordedFailure
-from api.store.tables import Event, GateBatch, Generation
+from api.store.tables import Event
+from api.store.trials.outcomes import with_outcomes
 from orchestrator.user_code.code_archives import plain_name
 
 
@@ -27,35 +28,8 @@ def list_failures(
         )
     if before is not None:
         query = query.where(Event.id < before)
-    return with_recovery(
-        session, [_failure(row) for row in session.execute(query.order_by(Event.id.desc()).limit(limit))]
-    )
-
-
-def with_recovery(session: Session, failures: list[RecordedFailure]) -> list[RecordedFailure]:
-    """The failures with when a later attempt succeeded: at the same generation, or at any batch of the same gate."""
-    generations = {(each.player_id, each.generation) for each in failures if each.player_id and each.generation}
-    gates = {each.gate_id for each in failures if each.gate_id}
-    recorded: dict[tuple[str | None, int | None], list[datetime]] = {}
-    for player, number, at in session.execute(
-        select(Generation.player_id, Generation.number, Generation.recorded_at)
-        .where(tuple_(Generation.player_id, Generation.number).in_(generations))
-        .order_by(Generation.recorded_at)
-    ):
-        recorded.setdefault((player, number), []).append(at)
-    played: dict[str | None, list[datetime]] = {}
-    for gate, at in session.execute(
-        select(GateBatch.gate_id, GateBatch.created_at)
-        .where(GateBatch.gate_id.in_(gates))
-        .order_by(GateBatch.created_at)
-    ):
-        played.setdefault(gate, []).append(at)
-    found = []
-    for each in failures:
-        later = recorded.get((each.player_id, each.generation), []) if each.player_id else played.get(each.gate_id, [])
-        after = next((at for at in later if at >= each.at), None)
-        found.append(each.model_copy(update={"recovered_at": None if after is None else after.astimezone(UTC)}))
-    return found
+    found = [_failure(row) for row in session.execute(query.order_by(Event.id.desc()).limit(limit))]
+    return with_outcomes(session, trial_id, found)
 
 
 def count_failures(session: Session, trial_id: str, since: datetime) -> int:
@@ -83,6 +57,10 @@ def _failure(row: Row[int, str, dict[str, Any], datetime]) -> RecordedFailure:
         generation=getattr(event, "generation", None),
         gate_id=_text(event, "gate_id"),
         tournament_id=_text(event, "tournament_id"),
+        round=getattr(event, "round", None),
+        pair=getattr(event, "pair", None),
+        version_id=_text(event, "version_id"),
+        verdict=_text(event, "verdict"),
         failure=_text(event, "failure"),
         problem=_text(event, "problem") or _text(event, "reason"),
         attempts=getattr(event, "tries", None) or None,

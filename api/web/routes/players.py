@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query, Response
 
 from api.schemas.base import Page
 from api.schemas.enums import PlayerStatus
-from api.schemas.players import NewPlayer, Player, PlayerEdit
-from api.store.players.reads import list_players, read_player
+from api.schemas.players import NewPlayer, Player, PlayerDetail, PlayerEdit
+from api.store.checkpoints.damaged import is_known_damaged
+from api.store.players.reads import list_players, read_player, retired_reason
 from api.store.trials.reads import require_trial
 from api.web.auth.code_scope import require_code
 from api.web.auth.scopes import Operator, Viewer
@@ -59,12 +60,15 @@ async def add(trial_id: EntityId, new: NewPlayer, principal: Operator, change: C
     return await AddPlayer(change, str(trial_id), new).carry_out()
 
 
-@router.get("/players/{player_id}", summary="Get a player", response_model=Player)
+@router.get("/players/{player_id}", summary="Get a player", response_model=PlayerDetail)
 def get_one(player_id: EntityId, services: Api, principal: Viewer) -> Response:
     """The player. The ETag is its revision."""
     with services.reads() as session:
         record = read_player(session, str(player_id))
-    return record_response(record, Player, etag(record["revision"]))
+        retired = record["status"] == PlayerStatus.RETIRED
+        record["retired_reason"] = retired_reason(session, record["trial_id"], str(player_id)) if retired else None
+        record["version_damaged"] = bool(record["version_id"]) and is_known_damaged(session, record["version_id"])
+    return record_response(record, PlayerDetail, etag(record["revision"]))
 
 
 @router.patch("/players/{player_id}", summary="Retire or retune a player", response_model=Player)

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from api.schemas.base import Page
 from api.schemas.versions import Version, VersionDetail
+from api.store.checkpoints.damaged import is_known_damaged
 from api.store.checkpoints.garbage import keep_checkpoint
 from api.store.core.engine import Session
 from api.store.players.import_weights import import_version
@@ -80,6 +81,7 @@ def get_one(version_id: EntityId, services: Api, principal: Viewer) -> Response:
     with services.reads() as session:
         record = read_version(session, str(version_id))
         record["pruned_at"] = pruned_at(session, str(version_id))
+        record["damaged"] = is_known_damaged(session, str(version_id))
         record["returns"] = returns_of(session, str(version_id))
         record["aliases"] = aliases_of(session, str(version_id))
         record["lineage"] = lineage(session, str(version_id))

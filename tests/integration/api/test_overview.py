@@ -11,10 +11,23 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
+from api.schemas.enums import PlayerStatus
 from api.schemas.failures import FAILURE_KINDS
 from api.store.core.ids import new_id
-from api.store.tables import Event, Gate, ModelVersion, Rating, RatingCovariance, RatingFit, Tournament, Trial
+from api.store.tables import (
+    Decision,
+    Event,
+    Gate,
+    ModelVersion,
+    Player,
+    Rating,
+    RatingCovariance,
+    RatingFit,
+    Tournament,
+    Trial,
+)
 from api.store.tables.events import RARE_KINDS
+from league.types import DecisionKind
 from tests.integration.api.league import ReadableLeague, readable_league
 from tests.integration.api.server import Served
 
@@ -74,7 +87,86 @@ def test_a_failure_says_when_a_later_attempt_succeeded(
     gate, second, ninth = failures(viewer, trial)
     assert gate["recovered_at"] > gate["at"] and second["recovered_at"] > second["at"]
     assert ninth["recovered_at"] is None, "the generation has not been recorded"
+    assert [each["outcome"] for each in (gate, second, ninth)] == ["recovered", "recovered", "open"]
     assert overview(viewer, trial)["newest_problem"]["recovered_at"] == gate["recovered_at"]
+
+
+def test_a_damaged_checkpoint_is_lost_with_its_player_or_good_with_a_newer_version(
+    api: Served, viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    main, trial = readable.league.players["main"], readable.trial_id
+    newest = readable.league.version_of("main")
+    with api.sessions() as session:
+        older = _version_before(session, newest)
+    long_ago = timedelta(hours=1)
+    about = {"player_id": main, "player": "main", "reason": "it is damaged", "problem": "the file is cut short"}
+    tell(api, trial, "checkpoint.damaged", {**about, "verdict": "retired", "version_id": newest.id})
+    tell(api, trial, "checkpoint.damaged", {**about, "verdict": "avoided", "version_id": older.id}, ago=long_ago)
+    tell(api, trial, "checkpoint.damaged", {**about, "verdict": "avoided", "version_id": newest.id})
+    open_, replaced, retired = failures(viewer, trial)
+    assert (retired["outcome"], retired["outcome_reason"], retired["recovered_at"]) == ("lost", "player retired", None)
+    assert replaced["outcome"] == "recovered" and replaced["recovered_at"] > replaced["at"]
+    assert (open_["outcome"], open_["outcome_reason"]) == ("open", None)
+
+
+def test_every_kind_of_failure_has_an_outcome(api: Served, viewer: httpx.Client, readable: ReadableLeague) -> None:
+    main, trial = readable.league.players["main"], readable.trial_id
+    attempt = {**LOST, "player": main, "name": "main", "generation": 2}
+    tell(api, trial, "trial.stalled", {"minutes": 30.0}, ago=timedelta(hours=1))
+    tell(api, trial, "workflow.restarted", {"what": "player", "name": "main", "how": "terminated"})
+    tell(api, trial, "evaluation_retried", attempt, ago=timedelta(hours=1))
+    tell(api, trial, "evaluation.recorded", {"player_id": main, "player": "main", "generation": 2})
+    tell(api, trial, "evaluation_dropped", attempt)
+    tell(api, trial, "pairing.retried", {**LOST, "tournament_id": new_id(), "round": 0, "pair": 0})
+    tell(api, trial, "weights_retried", LOST)
+    found = {each["type"]: (each["outcome"], each["outcome_reason"]) for each in failures(viewer, trial)}
+    assert found == {
+        "trial.stalled": ("recovered", None),
+        "workflow.restarted": ("recovered", None),
+        "evaluation_retried": ("recovered", None),
+        "evaluation_dropped": ("lost", "a later version is measured instead"),
+        "pairing.retried": ("open", None),
+        "weights_retried": ("open", None),
+    }
+
+
+def test_nothing_of_a_retired_player_or_an_ended_trial_is_open(
+    api: Served, viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    main, trial = readable.league.players["main"], readable.trial_id
+    tell(api, trial, "generation_retried", {**LOST, "player": main, "name": "main", "generation": 9})
+    tell(api, trial, "weights_retried", LOST)
+    with api.sessions.begin() as session:
+        player = session.get_one(Player, main)
+        player.status, player.retired_at = PlayerStatus.RETIRED, datetime.now(UTC)
+    tell(api, trial, "player.retired", {"player_id": main, "player": "main", "reason": "its checkpoint is damaged"})
+    weights, generation = failures(viewer, trial)
+    assert (generation["outcome"], generation["outcome_reason"]) == ("lost", "player retired")
+    assert weights["outcome"] == "open"
+    shown = viewer.get(f"/api/v1/players/{main}").json()
+    assert (shown["retired_reason"], shown["version_damaged"]) == ("its checkpoint is damaged", False)
+
+
+def test_a_version_whose_checkpoint_was_found_damaged_says_so(
+    api: Served, viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    newest = readable.league.version_of("main")
+    with api.sessions.begin() as session:
+        decision = Decision(
+            trial_id=readable.trial_id,
+            player_id=newest.player_id,
+            version_id=newest.id,
+            kind=DecisionKind.ROLLBACK,
+            verdict="retired",
+            reason="it is damaged",
+            evidence={"sha256": newest.sha256, "problem": "the file is cut short"},
+        )
+        session.add(decision)
+    assert viewer.get(f"/api/v1/versions/{newest.id}").json()["damaged"] is True
+    shown = viewer.get(f"/api/v1/players/{newest.player_id}").json()
+    assert (shown["retired_reason"], shown["version_damaged"]) == (None, True)
+    rival = readable.league.version_of("rival")
+    assert viewer.get(f"/api/v1/versions/{rival.id}").json()["damaged"] is False
 
 
 def test_the_history_has_pages(api: Served, viewer: httpx.Client, readable: ReadableLeague) -> None:

@@ -1,6 +1,6 @@
 // Whether a trial goes well, in one row: champion, gain, gate, tournament, time left, problems.
 import { h } from "../core/dom.js";
-import { recoveredText } from "./failure_list.js";
+import { outcomeText } from "./failure_list.js";
 import { endText } from "../core/trial_end.js";
 import {
   counted,
@@ -144,8 +144,7 @@ function endTile(trial, speed) {
 }
 
 function problemsTile({ problems_last_hour: count, newest_problem: newest }, troubles, root) {
-  const good = newest?.recovered_at ? `. ${recoveredText(newest)}` : "";
-  const last = newest ? `The last one ${since(newest.at)} ago${good}` : "none so far";
+  const last = newest ? `The last one ${since(newest.at)} ago. ${outcomeText(newest)}` : "none so far";
   const value = h("a", { href: `${root}/problems` }, count ? `${whole(count)} in the last hour` : "none in the last hour");
   const isOver = Boolean(count) && !troubles.length;
   return tile("problems", "Problems", value, last, count ? (isOver ? null : "bad") : "good");

@@ -76,7 +76,9 @@ export function view(data, context) {
         h("p", { class: "crumbs" }, h("a", { href: "/trials" }, "Trials"), " / ", h("a", { href: `/trials/${trial.id}` }, trial.name)),
         h("h1", {}, player.name, " ", badge(player.status)),
       ),
-      player.version_id ? h("a", { class: "button", href: `/play/${player.version_id}` }, "Play against it") : null,
+      player.version_id && !player.version_damaged
+        ? h("a", { class: "button", href: `/play/${player.version_id}` }, "Play against it")
+        : null,
     ),
     h(
       "div",
@@ -91,6 +93,8 @@ export function view(data, context) {
           ["Newest version", player.version_id ? versionLink(player.version_id, newestVersion(player)) : "none yet"],
           ["Snapshots", snapshots.length ? whole(snapshots.length) : null],
           ["Since", time(player.created_at)],
+          ["Retired", player.retired_at ? [time(player.retired_at), player.retired_reason ? `: ${player.retired_reason}` : ""] : null],
+          ["Checkpoint", player.version_damaged ? "damaged, so it cannot be played" : null],
         ]),
         problemWith("Snapshots and parents", players),
       ),
@@ -126,7 +130,7 @@ export function view(data, context) {
 
 /** The chart of the trial's page, of this player and its snapshots alone: broken at resets, promotions marked. */
 function ratingCard({ player, players, ratings, anchors, anchor, marks, resets, promotions }, rated, context) {
-  const look = chartView(context.query);
+  const look = chartView(context.query, players);
   const heading = `Rating over ${look.over === "time" ? "time" : "steps"}`;
   if (problemOf(ratings)) return card(heading, orProblem(ratings));
   if (!rated.length) return card(heading, h("p", { class: "quiet" }, "No rating games yet."));

@@ -1,8 +1,7 @@
 // What went wrong in a trial, or for one of its players: every failed attempt with its cost.
 import { get, getAll } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { whole } from "../core/format.js";
-import { failureTable } from "../components/failure_list.js";
+import { failureSummary, failureTable } from "../components/failure_list.js";
 import { troubleStrip } from "../components/now_row.js";
 import { trialFrame } from "../components/trial_frame.js";
 import { LEARNS } from "../components/trial_facts.js";
@@ -27,11 +26,8 @@ export async function load({ parameters, query }) {
   return { trial, now, players, failures };
 }
 
-const counted = (count) => (count === 1 ? "1 problem" : `${whole(count)}${count === SHOWN ? " newest" : ""} problems`);
-
 export function view({ trial, now, players, failures }, context) {
   const chosen = context.query.player ?? "";
-  const lost = failures.reduce((sum, each) => sum + each.lost_steps, 0);
   const learning = players.filter((player) => LEARNS.includes(player.role) || player.id === chosen);
   return trialFrame(
     trial,
@@ -52,7 +48,7 @@ export function view({ trial, now, players, failures }, context) {
         "Problems",
         orProblem(failures, () =>
           failures.length
-            ? [h("p", {}, `${counted(failures.length)}, ${whole(lost)} lost steps, which are made again.`), failureTable(trial, failures)]
+            ? [h("p", {}, failureSummary(failures, failures.length === SHOWN ? " newest" : "")), failureTable(trial, failures)]
             : h("p", { class: "quiet" }, "Nothing has gone wrong so far."),
         ),
       ),

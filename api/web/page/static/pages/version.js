@@ -66,7 +66,9 @@ export function view({ version, trial, ratings, games, metrics }, context) {
       h(
         "div",
         { class: "row" },
-        h("a", { class: "button", href: `/play/${version.id}` }, "Play against it"),
+        version.damaged
+          ? h("span", { class: "badge", "data-status": "problem", title: "The league found its file damaged" }, "checkpoint damaged")
+          : h("a", { class: "button", href: `/play/${version.id}` }, "Play against it"),
         download,
         hasScope("operator") && h("button", { class: "plain", onclick: () => promote(version, trial, context) }, "Promote"),
       ),
