@@ -89,6 +89,7 @@ def test_a_cell_of_the_heat_map_tells_its_games_where_there_is_room(
     heat_map.focus()
     heat_map.press("ArrowDown")
     expect(heat_map.get_by_role("status")).to_contain_text("4,500 won, 7 drawn, 60 lost")
+    assert not [text for text in page.evaluate("window.written") if "…" in text], "nor is a name cut that is marked"
 
 
 def workers_of(count: int, *, gone: bool) -> list[dict[str, Any]]:

@@ -107,7 +107,7 @@ class Drawing {
   }
 
   measure(pen, width) {
-    pen.font = FONT;
+    pen.font = `bold ${FONT}`; // as under the pointer, or a name would be shortened just then
     const widest = (names) => Math.max(...names.map((name) => pen.measureText(name).width));
     const most = width < 520 ? 84 : 150;
     [this.label, this.foot] = [Math.min(widest(this.rows), most), Math.min(widest(this.columns), most)];

@@ -28,7 +28,7 @@ export function matchTable(matches, version = null, { compared = true, player = 
       ["Opponent", (match) => linked(match.opponent_version_id, versionName(match.opponent, match.opponent_version_number))],
       ...(compared ? [["Head to head", headToHead]] : []),
       ["Moves", (match) => match.plies, "number"],
-      ["For", (match) => humanize(match.stream)],
+      ["Played for", (match) => humanize(match.stream)],
       ["When", (match) => time(match.played_at)],
     ],
     seen,

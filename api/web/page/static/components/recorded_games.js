@@ -25,7 +25,7 @@ export function recordedGames(trial, players, page, context) {
         ["Session", (game) => h("a", { href: file(trial, game), download: true }, game.session)],
         ["Players", (game) => game.players.flatMap((name, seat) => [seat ? ", " : "", playerName(name, game, players)])],
         ["Result", (game) => result(game)],
-        ["For", (game) => humanize(game.info.purpose ?? "")],
+        ["Played for", (game) => humanize(game.info.purpose ?? "")],
         ["Ticks", (game) => game.ticks, "number"],
         ["Size", (game) => bytes(game.size), "number"],
         ["Began", (game) => time(game.started_at)],
