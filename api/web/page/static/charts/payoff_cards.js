@@ -1,7 +1,7 @@
 // What the payoff page concludes from the games: hardest opponents, α-rank and Nash mass, and cycles, each with the games it rests on.
 import { strongestCycles } from "./payoff_order.js";
 import { h, s } from "../core/dom.js";
-import { percent, short, versionName, whole } from "../core/format.js";
+import { counted, percent, short, versionName, whole } from "../core/format.js";
 import { aheadNote, askedAbout, opponentsOf, recency } from "../core/opponents.js";
 import { card, orProblem, pick, shares, table, term, versionSeenFrom } from "../components/widgets.js";
 import { LEARNS } from "../components/trial_facts.js";
@@ -30,8 +30,7 @@ export function hardest({ payoff }, context) {
             [
               ["Opponent", (each) => [playerLink(each), LEARNS.includes(each.role) ? h("small", { class: "quiet" }, " learns") : null]],
               ["Win rate", (each) => percent(each.rate, 1), "number"],
-              ["Interval", (each) => `${percent(each.low, 1)} to ${percent(each.high, 1)}`, "number"],
-              ["Games", (each) => whole(each.games), "number"],
+              ["Interval", (each) => [`${percent(each.low, 1)} to ${percent(each.high, 1)}`, h("br"), inGames(each)], "number"],
             ],
             found.slice(0, MOST_HARD),
             (each) => each.id,
@@ -42,6 +41,8 @@ export function hardest({ payoff }, context) {
   );
 }
 
+/** Below the interval: a column of its own would not fit into the card. */
+const inGames = ({ games }) => h("small", { class: "quiet" }, `in ${counted(games, "game")}`);
 const playerLink = ({ id, name }) => h("a", { href: `/players/${id}` }, name);
 
 export function masses({ trial, alphaRank, nash, strangers }) {
