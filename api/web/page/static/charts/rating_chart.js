@@ -4,6 +4,7 @@ import { colour, seriesColours } from "./colours.js";
 import { pieces, ratingLines, ratingRange } from "./rating_lines.js";
 import { h } from "../core/dom.js";
 import { counted, fixed, versionName } from "../core/format.js";
+import { looksOf } from "../core/roster_colours.js";
 import { MOST_LINES, chooseLines, quantileBand, smoothed } from "../core/series.js";
 import { xAxis } from "../components/chart_view.js";
 
@@ -16,6 +17,10 @@ export function ratingChart({ ratings, players, marks, anchor }, view, label = "
     marks.filter((each) => each.kind === "reset" && each.verdict === "reset"),
   );
   const { shown, rest, found } = chooseLines(lines, view.highlight);
+  const looks = looksOf(
+    shown.map((line) => line.id),
+    view.places,
+  );
   const promoted = new Set(marks.filter((each) => each.kind === "promotion" && each.verdict === "promote").map((each) => each.version_id));
   const zero = anchor ? versionName(anchor.player, anchor.number) : "the anchor";
   const x = (each) => (view.over === "time" ? new Date(each.recorded_at).getTime() : each.steps);
@@ -26,9 +31,9 @@ export function ratingChart({ ratings, players, marks, anchor }, view, label = "
       () => ({
         data: [
           ...restBand(rest, x),
-          ...shown.flatMap((line, order) => traces(line, order, x, view.smooth, shown.length > MOST_BANDS)),
+          ...shown.flatMap((line, order) => traces(line, looks[order], x, view.smooth, shown.length > MOST_BANDS)),
           ...markers(
-            shown.flatMap((line, order) => line.points.map((each) => ({ ...each, tint: tintOf(order) }))),
+            shown.flatMap((line, order) => line.points.map((each) => ({ ...each, tint: tintOf(looks[order]) }))),
             promoted,
             x,
           ),
@@ -50,16 +55,16 @@ export function ratingChart({ ratings, players, marks, anchor }, view, label = "
   ];
 }
 
-const tintOf = (order) => seriesColours()[order % seriesColours().length];
+const tintOf = (look) => seriesColours()[look.colour];
 const interval = (each) => `${fixed(each.low, 0)} to ${fixed(each.high, 0)}`;
 const says = (each) =>
   `${versionName(each.player, each.number)}<br>${fixed(each.value, 0)} Elo (${interval(each)})<br>${counted(each.games, "game")}`;
 
-const traces = (line, order, x, weight, faint) =>
+const traces = (line, look, x, weight, faint) =>
   pieces(line.points).flatMap((piece, at) =>
     bandedLine({
       name: line.name,
-      order,
+      tint: tintOf(look),
       x: piece.map(x),
       y: smoothed(
         piece.map((each) => each.value),
@@ -71,6 +76,7 @@ const traces = (line, order, x, weight, faint) =>
       faint,
     }).map((trace) => ({
       ...trace,
+      ...(trace.name ? { line: { ...trace.line, dash: look.dash } } : {}),
       ...(line.isFaint ? { opacity: 0.25 } : {}),
       ...(piece.length === 1 && trace.mode !== "lines" ? { error_y: errorBar(piece[0]) } : {}),
       ...(at ? { showlegend: false } : {}),

@@ -2,30 +2,35 @@
 import { chart, restLine } from "./line_charts.js";
 import { seriesColours } from "./colours.js";
 import { fixed } from "../core/format.js";
+import { looksOf } from "../core/roster_colours.js";
 import { MOST_LINES, chooseLines, quantileBand, smoothed } from "../core/series.js";
 import { xAxis } from "../components/chart_view.js";
 
-const DASHES = ["solid", "dash", "dot"]; // six colours are not enough for ten lines
 const stamp = (line) => `${line.id}:${line.y.length}:${line.y.at(-1)}`;
 
 /** `series` as the API answers, in the order in which lines are chosen; `view` by `chartView`. */
 export function trendChart(key, label, series, view, { unit, logarithmic = false, stepped = false, height } = {}) {
   const lines = series.map((each) => ({
     id: each.player_id,
+    owner: each.owner ?? each.player_id,
     name: each.player,
     x: view.over === "time" ? each.times.map((second) => second * 1000) : each.steps,
     y: smoothed(each.values, view.smooth),
     raw: each.values,
   }));
   const { shown, rest } = chooseLines(lines, view.highlight);
+  const looks = looksOf(
+    shown.map((line) => line.owner),
+    view.places,
+  );
   return chart(
     key,
     label,
     () => ({
       data: [
         ...restBand(rest),
-        ...(view.smooth ? shown.map((line, order) => lineTrace(line, order, { y: line.raw, faint: 0.25, isQuiet: true })) : []),
-        ...shown.map((line, order) => lineTrace(line, order, { y: line.y, faint: line.isFaint ? 0.25 : 1, stepped })),
+        ...(view.smooth ? shown.map((line, order) => lineTrace(line, looks[order], { y: line.raw, faint: 0.25, isQuiet: true })) : []),
+        ...shown.map((line, order) => lineTrace(line, looks[order], { y: line.y, faint: line.isFaint ? 0.25 : 1, stepped })),
       ],
       layout: {
         xaxis: xAxis(view),
@@ -47,8 +52,7 @@ function scale(lines, logarithmic) {
   return { type: "linear", rangemode: values.every((value) => value >= 0) ? "tozero" : "normal", ...small };
 }
 
-function lineTrace(line, order, { y, faint, isQuiet = false, stepped = false }) {
-  const place = order % seriesColours().length;
+function lineTrace(line, look, { y, faint, isQuiet = false, stepped = false }) {
   return {
     type: "scatter",
     mode: line.x.length < 3 ? "lines+markers" : "lines",
@@ -59,9 +63,9 @@ function lineTrace(line, order, { y, faint, isQuiet = false, stepped = false }) 
     opacity: faint,
     connectgaps: false,
     line: {
-      color: seriesColours()[place],
+      color: seriesColours()[look.colour],
       width: isQuiet ? 1 : 2,
-      dash: DASHES[Math.floor(order / seriesColours().length) % DASHES.length],
+      dash: look.dash,
       shape: stepped ? "hv" : "linear",
     },
     ...(isQuiet ? { showlegend: false, hoverinfo: "skip" } : {}),

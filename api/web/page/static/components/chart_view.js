@@ -1,5 +1,6 @@
 // How charts are looked at: over steps or time, smoothed, on which scale, whom to highlight. All of it is in the address.
 import { h } from "../core/dom.js";
+import { rosterPlaces } from "../core/roster_colours.js";
 import { pick } from "./widgets.js";
 
 const OVER = [
@@ -14,12 +15,13 @@ const SMOOTHING = [
   ["0.97", "0.97"],
 ];
 
-/** What the address says: {over, smooth, highlight}. */
-export function chartView({ over, smooth, highlight = "" }) {
+/** What the address says, {over, smooth, highlight}, and the places of the trial's players, which give them their colours. */
+export function chartView({ over, smooth, highlight = "" }, players = []) {
   return {
     over: OVER.some(([name]) => name === over) ? over : "steps",
     smooth: SMOOTHING.some(([weight]) => weight === smooth) ? Number(smooth) : 0,
     highlight,
+    places: rosterPlaces(players),
   };
 }
 

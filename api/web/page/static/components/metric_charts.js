@@ -81,6 +81,7 @@ export function nashConv({ metrics, metricNames }, view) {
       ...line,
       player: line.name === "nash_conv" ? line.player : "mixture of the pool (Nash)",
       player_id: `${line.name} ${line.player_id}`,
+      owner: line.name === "nash_conv" ? line.player_id : line.name,
     }));
   return card(
     "NashConv",

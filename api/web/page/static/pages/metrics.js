@@ -37,7 +37,7 @@ export async function load({ parameters, query, state }) {
 export function view(data, context) {
   const { trial, names } = data;
   if (!names.length) return trialFrame(trial, context, empty("No metrics yet", "The first generation that is recorded has some."));
-  const look = chartView(context.query);
+  const look = chartView(context.query, data.players);
   const chosen = shownSeries(data, context.query.players ?? "");
   return trialFrame(
     trial,

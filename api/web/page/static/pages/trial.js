@@ -141,7 +141,7 @@ const trialIsShown = (id) => location.pathname === `/trials/${id}`;
 export function view(data, context) {
   const { trial, now, players, series } = data;
   const learning = players.filter((player) => LEARNS.includes(player.role) && player.status === "active");
-  const look = chartView(context.query);
+  const look = chartView(context.query, data.players);
   const overview = context.state.overview ?? data.overview;
   const speed = trial.status === "running" ? (context.state.progress?.speed ?? now?.speed) : null;
   return trialFrame(
