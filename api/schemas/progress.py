@@ -60,3 +60,8 @@ class TrialProgress(Answer):
         examples=[["Generation 3 of main: attempt 2 failed, the next in 10 s, because the crew was lost"]],
     )
     speed: TrainingSpeed | None = Field(None, description="how fast it trains; null where it does not run")
+    behind: list[str] = Field(
+        default_factory=list,
+        description="where a generation waits: the other trials that have crews now, those with most crews first",
+        examples=[["connect-four/second-league"]],
+    )

@@ -14,7 +14,7 @@ class WaitingGeneration(Answer):
     player: str = Field(description="its name", examples=["main"])
     generation: int = Field(description="the generation", examples=[12])
     since: Utc = Field(description="since when it waits")
-    reason: str = Field(description="what it waits for", examples=["a crew, in the queue of generations"])
+    reason: str = Field(description="what it waits for", examples=["a crew, in the queue"])
 
 
 class TrialInQueue(Answer):

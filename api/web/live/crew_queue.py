@@ -11,6 +11,7 @@ from api.schemas.progress import GenerationProgress
 from api.store.core.engine import Sessions
 from api.store.overview.crew_queue import LearnerInQueue, SharingTrial, sharing_trials
 from api.web.live.progress import ProgressPoller
+from api.web.services import Services
 
 MOST_LEARNERS = 300
 """Each is a question to Temporal."""
@@ -33,6 +34,20 @@ async def crew_queue(sessions: Sessions, poller: ProgressPoller) -> CrewQueue:
     shown = [each.model_copy(update={"behind": _behind(each, holders)}) for each in shown]
     shown.sort(key=lambda each: (not each.waiting, each.waiting[0].since.timestamp() if each.waiting else 0.0))
     return CrewQueue(trials=shown, not_asked=len(learners) - len(asked))
+
+
+async def shared_crew_queue(services: Services) -> CrewQueue:
+    """The same, read once for all that ask within a few seconds."""
+
+    async def read() -> CrewQueue:
+        return await crew_queue(services.sessions, ProgressPoller(services.sessions, services.temporal, services.feed))
+
+    return await services.crew_queues.get_async("queue", read)
+
+
+def trials_ahead(queue: CrewQueue, trial_id: str) -> list[str]:
+    """The other trials whose crews this one waits for; empty where it waits for none."""
+    return next((each.behind for each in queue.trials if each.trial_id == trial_id), [])
 
 
 def _shown(trial: SharingTrial, attempts: dict[str, GenerationProgress | None]) -> TrialInQueue:

@@ -30,7 +30,7 @@ from orchestrator.contracts.workflows import player_workflow_id
 log = structlog.get_logger()
 
 POLL_SECONDS = 1.0
-QUEUED = "a crew, in the queue of generations"
+QUEUED = "a crew, in the queue"
 MAX_CONCURRENT = 16
 LEARNERS_PER_SECOND = 100
 """Heartbeats read a second: with more learners progress comes less often, for each is a question to Temporal."""

@@ -28,10 +28,9 @@ from api.web.auth.chart_tickets import issue_ticket
 from api.web.auth.scopes import Admin, Viewer
 from api.web.auth.tokens import Principal
 from api.web.live.cluster_status import silent_workers
-from api.web.live.crew_queue import crew_queue
+from api.web.live.crew_queue import shared_crew_queue
 from api.web.live.hosts import describe_hosts, describe_unreached
 from api.web.live.logs import PART, last_lines, log_files
-from api.web.live.progress import ProgressPoller
 from api.web.problems import ProblemError
 from api.web.responses.serialization import SerializingRoute
 from api.web.services import Api, Services
@@ -102,11 +101,7 @@ async def silent(request: Request, services: Api, principal: Viewer) -> SilentPa
 @router.get("/system/queue", summary="Get who waits for whom")
 async def queue(services: Api, principal: Viewer) -> CrewQueue:
     """The trials that share crews: what share each is due, what it trains, what waits, since when and behind whom."""
-
-    async def read() -> CrewQueue:
-        return await crew_queue(services.sessions, ProgressPoller(services.sessions, services.temporal, services.feed))
-
-    return await services.crew_queues.get_async("queue", read)
+    return await shared_crew_queue(services)
 
 
 @router.get("/system/history", summary="Get measures of the last hour")

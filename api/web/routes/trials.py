@@ -24,6 +24,7 @@ from api.store.trials.troubles import troubles_of
 from api.web.auth.code_scope import check_file_names, check_matchmaker, require_code
 from api.web.auth.scopes import Operator, Viewer
 from api.web.changes import AuditLine, Change, Reply
+from api.web.live.crew_queue import shared_crew_queue, trials_ahead
 from api.web.live.progress import ProgressPoller
 from api.web.problems import problems_at
 from api.web.responses.etags import IfMatch, etag, require_match
@@ -181,7 +182,9 @@ async def progress(trial_id: EntityId, services: Api, principal: Viewer) -> Tria
 
     troubles = await run_in_threadpool(read)
     now = await ProgressPoller(services.sessions, services.temporal, services.feed).under_way(str(trial_id))
-    return TrialProgress(generations=now.generations, troubles=troubles, speed=now.speed)
+    waits = any(each.waiting for each in now.generations)
+    behind = trials_ahead(await shared_crew_queue(services), str(trial_id)) if waits else []
+    return TrialProgress(generations=now.generations, troubles=troubles, speed=now.speed, behind=behind)
 
 
 @router.get(

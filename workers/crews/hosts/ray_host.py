@@ -60,7 +60,7 @@ class RayHost(ActorHost):
         pause, checked = FIRST_POLL_SECONDS, time.monotonic()
         spares_until = checked + SPARE_SECONDS
         while (found := placement_group_table(self._placement)).get("state") != "CREATED":
-            on_waiting("Ray to start its processes")
+            on_waiting("its crew, whose processes Ray starts")
             if should_stop():
                 raise GenerationStopped("stopped while it waited for CPUs")
             if time.monotonic() - checked >= CAPACITY_CHECK_SECONDS:

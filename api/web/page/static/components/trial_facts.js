@@ -7,6 +7,7 @@ import { bar, facts, time, versionLink } from "./widgets.js";
 
 export const OVER = ["stopped", "completed", "failed"];
 export const LEARNS = ["main", "main_exploiter", "league_exploiter"];
+const CREW = "A crew: the processes that play and train one generation, on CPUs that Ray reserves for them.";
 const MOST = 6; // generations under way that are shown, always as many, so that nothing moves
 
 export function standing({ trial, overview, players, ratings }) {
@@ -46,7 +47,7 @@ const averageSpeed = ({ steps, seconds_run: ran }, took) =>
   `${whole(steps / (ran || took))} steps/s${ran && took - ran > 60 ? ", without pauses" : ""}`;
 
 /** The learning players, those at work first; of very many only the first. */
-export function underWay(learning, { state }) {
+export function underWay(learning, { state }, behind = []) {
   const live = new Map((state.progress?.generations ?? []).map((each) => [each.player_id, each]));
   const working = (player) => (live.get(player.id)?.steps ? 0 : live.has(player.id) ? 1 : 2);
   const shown = learning.length > MOST ? [...learning].sort((a, b) => working(a) - working(b)).slice(0, MOST) : learning;
@@ -56,13 +57,19 @@ export function underWay(learning, { state }) {
     h(
       "ul",
       { class: "underway" },
-      shown.map((player) => generation(player, live.get(player.id))),
+      shown.map((player) => generation(player, live.get(player.id), behind)),
     ),
     left ? h("p", { class: "quiet" }, `and ${whole(left)} more learning players; ${whole(atWork)} of all are at work`) : null,
   ];
 }
 
-function generation(player, now) {
+/** What a generation waits for, and the other trials that have the crews now. */
+function waitText(reason, behind = []) {
+  if (!reason.includes("crew")) return ` · waits for ${reason}`;
+  return h("span", { title: CREW }, ` · waits for ${reason}${behind.length ? `; crews are used by ${behind.join(", ")}` : ""}`);
+}
+
+function generation(player, now, behind) {
   const { steps, target, steps_per_second: speed, waiting } = now ?? {};
   return h(
     "li",
@@ -79,9 +86,9 @@ function generation(player, now) {
       {},
       `generation ${now?.generation ?? player.generation + 1}`,
       now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
-      target ? ` · ${short(steps ?? 0)} of ${short(target)} steps` : waiting ? "" : " · waiting for a crew",
+      target ? ` · ${short(steps ?? 0)} of ${short(target)} steps` : waiting ? "" : waitText("a crew"),
       target && speed ? h("span", { title: "the speed of this player alone, while it has its turn" }, ` · ${short(speed)} steps/s`) : "",
-      waiting ? ` · waits for ${waiting}` : "",
+      waiting ? waitText(waiting, behind) : "",
     ),
   );
 }

@@ -156,7 +156,7 @@ export function view(data, context) {
       trial.status === "running"
         ? card(
             "Running",
-            orProblem(players, () => underWay(learning, context)),
+            orProblem(players, () => underWay(learning, context, now?.behind)),
           )
         : card(
             OVER.includes(trial.status) ? "Outcome" : "Status",
