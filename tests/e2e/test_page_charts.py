@@ -222,5 +222,5 @@ def test_other_words_move_nothing(page: Page, width: int) -> None:
     expect(page.locator("h1")).to_be_visible()
     quiet, busy, titles = page.evaluate(STILL)
     assert quiet == busy, "the row of tiles and the rows of events keep their heights, and trouble has its place"
-    assert "a-player-with-a-long-name-17: no certain change" in titles[1], "what a tile cuts is told on hover"
+    assert "no certain change\na-player-with-a-long-name-17: −1234 Elo" in titles[1], "cut words are told on hover"
     assert all(titles)

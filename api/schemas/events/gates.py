@@ -71,8 +71,10 @@ class GateFinished(GatePayload, kind="gate.finished"):
 
     @property
     def text(self) -> str:
-        said = self.status in self.reason  # most reasons repeat the status
-        return f"{self.gate}: {self.reason if said and self.reason else joined(self.status or 'over', self.reason)}"
+        status = "refused" if self.status == "failed" else self.status
+        reason = self.reason.replace("the gate failed:", "refused:", 1)
+        said = status in reason  # most reasons repeat the status
+        return f"{self.gate}: {reason if said and reason else joined(status or 'over', reason)}"
 
     @property
     def level(self) -> Level:

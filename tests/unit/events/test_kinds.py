@@ -150,6 +150,19 @@ def test_a_player_is_a_name_in_every_payload() -> None:
         assert "player" not in read or (read["player"] != ID and read["player_id"] == ID), kind
 
 
+def test_a_candidate_is_refused_in_words_whatever_the_status_of_its_gate() -> None:
+    gate = {"alias": "champion", "candidate": "main v3", "status": "failed"}
+    said = {
+        "the gate failed: LLR -2.97 reached -2.94": "refused: LLR -2.97 reached -2.94",
+        "the panel was lost": "refused, the panel was lost",
+        "": "refused",
+    }
+    for reason, words in said.items():
+        text = read_event("gate.finished", {**gate, "reason": reason}).text
+        assert text.startswith("Gate for champion (candidate main v3): refused") and "failed" not in text
+        assert words.split(",")[-1].strip() in text
+
+
 def test_a_damaged_checkpoint_says_what_is_wrong() -> None:
     before = sent("checkpoint.damaged", BEFORE_TYPES["checkpoint.damaged"])
     assert before.text == "Damaged checkpoint: the checkpoint of main-1 is damaged and a frozen player has no other"

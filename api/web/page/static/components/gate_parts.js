@@ -1,6 +1,6 @@
 // What a candidate must pass beside the champion: the gate's panel and its probe.
 import { h } from "../core/dom.js";
-import { fixed, humanize, properMinus, whole } from "../core/format.js";
+import { fixed, gateReason, humanize, whole } from "../core/format.js";
 import { badge, ofTrial, table, time } from "./widgets.js";
 
 /** Whether the candidate is worse than the champion against each member of the gate's panel. */
@@ -65,7 +65,7 @@ export const historyTable = (alias, trial, name, strangers) =>
       ["Holder", (move) => name(move.to_version_id)],
       ["Previous", (move) => name(move.from_version_id)],
       ["How", (move) => badge(move.move)],
-      ["Reason", (move) => properMinus(move.reason), "long"],
+      ["Reason", (move) => gateReason(move.reason), "long"],
       ["By", (move) => (move.gate_id ? "its gate" : move.tournament_id ? "a tournament" : move.actor)],
       [
         "Gate",

@@ -62,13 +62,15 @@ function gainTile(gain) {
   const worse = known && gain.high < 0;
   const interval = known ? `95 %: ${signed(gain.low)} to ${signed(gain.high)}, from ` : "From ";
   const verdict = !known ? "interval not known" : better ? "it improves" : worse ? "it gets worse" : "no certain change";
+  const amount = `${signed(gain.per_million_steps)} Elo per million steps`;
+  const certain = !known || better || worse;
   return tile(
     "gain",
     title,
-    `${signed(gain.per_million_steps)} Elo per million steps`,
+    certain ? amount : verdict,
     [
       gain.player_id ? h("a", { href: `/players/${gain.player_id}` }, gain.player) : gain.player,
-      `: ${verdict}. ${interval}${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
+      `: ${certain ? verdict : amount}. ${interval}${short(gain.from_steps)} to ${short(gain.to_steps)} steps`,
     ],
     better ? "good" : worse ? "bad" : null,
   );
@@ -89,15 +91,15 @@ const ENDED = {
 /** The bound that the evidence reached, and what that means. */
 function plainReason(reason) {
   const [, verdict, numbers] = /^the gate (passed|failed): (LLR .*)$/.exec(reason) ?? [];
-  if (!verdict) return reason;
+  if (!verdict) return reason.replace(/^the gate (passed|failed): /, "");
   return `${verdict === "passed" ? "stronger" : "not strong enough"} (${numbers})`;
 }
 
-/** How the gate that ended last ended, and why. */
-function lastGate(last, root) {
-  if (!last) return h("a", { href: `${root}/promotions` }, "Promotions");
-  const against = last.champion ? ` against ${championOf(last)}` : "";
-  const why = last.reason ? `: ${plainReason(properMinus(last.reason))}` : "";
+/** How the gate that ended last ended, and, unless there is little room, why. */
+function lastGate(last, root, brief = false) {
+  if (!last) return brief ? null : h("a", { href: `${root}/promotions` }, "Promotions");
+  const against = last.champion && !brief ? ` against ${championOf(last)}` : "";
+  const why = last.reason && !brief ? `: ${plainReason(properMinus(last.reason))}` : "";
   return [
     h("a", { href: `${root}/promotions?gate=${last.id}` }, `${versionLabel(last.candidate)}${against}`),
     ` ${ENDED[last.status] ?? last.status}${last.at ? ` ${since(last.at)} ago` : ""}${why}`,
@@ -119,6 +121,7 @@ function gateTile(gates, last, root) {
     h("div", { class: "bounds", role: "img", "aria-label": label, title: label }, h("span", { style: `left:${share}%` })),
     h("small", {}, `LLR ${fixed(gate.llr)} of ${fixed(gate.lower_bound)} … ${fixed(gate.upper_bound)}, ${counted(gate.pairs, "pair")}`),
     gates.length > 1 ? h("small", {}, `${gates.length - 1} more wait`) : null,
+    last ? h("small", {}, "Last: ", lastGate(last, root, true)) : null,
   );
 }
 

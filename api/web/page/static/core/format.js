@@ -68,6 +68,13 @@ export function gameName(text) {
 /** A count with its noun, which gets an s unless it is one. */
 export const counted = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 export const humanize = (name) => name.replaceAll("_", " ");
+/** The outcome of a gate in one word, everywhere the same: a candidate is refused, its gate has not failed. */
+export const gateStatus = (status) => (status === "failed" ? "refused" : status);
+/** The reason that a gate gives, with that word. */
+export const gateReason = (text) =>
+  properMinus(text)
+    .replace(/^the gate failed\b/, "refused")
+    .replace(/^the gate passed\b/, "passed");
 /** A name of own code as its author wrote it, without the archive that it is in. */
 export const plainName = (name) => name.replace(/^lanista_code_[0-9a-f]{64}\./, "");
 /** A version by its player; a snapshot (`main-3`) has only one, whose number says nothing. */

@@ -4,7 +4,7 @@ import { chart, prefetchCharts } from "../charts/line_charts.js";
 import { colour, seriesColours } from "../charts/colours.js";
 import { ask, toast } from "../components/dialog.js";
 import { h } from "../core/dom.js";
-import { fixed, percent, properMinus, versionName, whole, humanize } from "../core/format.js";
+import { fixed, gateReason, gateStatus, percent, versionName, whole, humanize } from "../core/format.js";
 import { part, problemOf } from "../core/parts.js";
 import { readStrangers, trialName } from "../core/strangers.js";
 import { badge, card, empty, facts, orProblem, problemWith, table, time, versionLink, versionSeenFrom } from "../components/widgets.js";
@@ -116,10 +116,10 @@ const gateTable = (gates, gate, name) =>
       ],
       ["Candidate", (each) => name(each.candidate_version_id)],
       ["Champion", (each) => name(each.champion_version_id)],
-      ["Status", (each) => badge(each.status)],
+      ["Status", (each) => badge(gateStatus(each.status))],
       ["Pairs", (each) => whole(each.pairs), "number"],
       ["LLR", (each) => fixed(each.llr), "number"],
-      ["Reason", (each) => properMinus(each.status_reason ?? "–"), "long"],
+      ["Reason", (each) => gateReason(each.status_reason ?? "–"), "long"],
     ],
     gates,
     (each) => each.id,
@@ -183,8 +183,8 @@ function gateFacts(gate, name, context) {
         h("button", { class: "plain", onclick: () => stopGate(gate, context) }, "Stop the gate"),
     ),
     facts([
-      ["Status", badge(gate.status)],
-      ["Reason", gate.status_reason ? properMinus(gate.status_reason) : null],
+      ["Status", badge(gateStatus(gate.status))],
+      ["Reason", gate.status_reason ? gateReason(gate.status_reason) : null],
       ["Candidate", name(gate.candidate_version_id)],
       ["Champion", name(gate.champion_version_id)],
       ["Pairs", `${whole(gate.pairs)} of at most ${whole(gate.max_pairs)}`],
