@@ -1,7 +1,7 @@
 // Ratings over steps or time: the ten best players, the rest as a band; snapshots, resets and promotions marked.
 import { bandedLine, chart, restLine } from "./line_charts.js";
 import { colour, seriesColours } from "./colours.js";
-import { pieces, ratingLines, ratingRange } from "./rating_lines.js";
+import { cutBands, pieces, ratingLines, ratingRange } from "./rating_lines.js";
 import { h } from "../core/dom.js";
 import { counted, fixed, versionName } from "../core/format.js";
 import { looksOf } from "../core/roster_colours.js";
@@ -21,6 +21,8 @@ export function ratingChart({ ratings, players, marks, anchor }, view, label = "
     shown.map((line) => line.id),
     view.places,
   );
+  const range = ratings.length ? ratingRange(ratings) : [0, 0];
+  const cut = shown.flatMap((line, order) => cutBands(line.points, range).map((each) => ({ ...each, tint: tintOf(looks[order]) })));
   const promoted = new Set(marks.filter((each) => each.kind === "promotion" && each.verdict === "promote").map((each) => each.version_id));
   const zero = anchor ? versionName(anchor.player, anchor.number) : "the anchor";
   const x = (each) => (view.over === "time" ? new Date(each.recorded_at).getTime() : each.steps);
@@ -37,8 +39,9 @@ export function ratingChart({ ratings, players, marks, anchor }, view, label = "
             promoted,
             x,
           ),
+          arrows(cut, range, x),
         ],
-        layout: { xaxis: xAxis(view), yaxis: { title: { text: `Elo above ${zero}` }, range: ratingRange(ratings) } },
+        layout: { xaxis: xAxis(view), yaxis: { title: { text: `Elo above ${zero}` }, range } },
       }),
       [ratings, marks.length, JSON.stringify(view)],
       { names: shown.length + Math.min(1, rest.length) },
@@ -47,6 +50,7 @@ export function ratingChart({ ratings, players, marks, anchor }, view, label = "
       "p",
       { class: "quiet under-chart" },
       `Zero is ${zero}. ◆ snapshot, ★ promoted, ✕ reset.`,
+      cut.length ? " ▴ ▾ at the edge: a 95 % band goes on beyond the axis." : "",
       rest.length
         ? ` ${view.highlight ? "" : "The best "}${MOST_LINES} lines; the other ${rest.length} as a band from 10 % to 90 % of them.`
         : "",
@@ -120,6 +124,18 @@ function markers(points, promoted, x) {
       },
     }));
 }
+
+/** At the edge of the axis, where a band goes on beyond it; no points, so neither hover nor CSV has them. */
+const arrows = (cut, [bottom, top], x) => ({
+  type: "scatter",
+  mode: "markers",
+  showlegend: false,
+  hoverinfo: "skip",
+  x: cut.map(x),
+  y: cut.map((each) => (each.isUp ? top : bottom)),
+  cliponaxis: false,
+  marker: { symbol: cut.map((each) => (each.isUp ? "triangle-up" : "triangle-down")), size: 8, color: cut.map((each) => each.tint) },
+});
 
 function restBand(rest, x) {
   const band = quantileBand(rest.flatMap((line) => line.points.map((each) => ({ x: x(each), value: each.value }))));

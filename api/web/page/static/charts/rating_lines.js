@@ -41,3 +41,19 @@ export function ratingRange(points) {
   const margin = Math.max(50, 0.3 * (high - low));
   return [low - margin, high + margin];
 }
+
+/** Where the axis cuts off the band of a line: for each stretch of such points the one in its middle, with `isUp`. */
+export function cutBands(points, [bottom, top]) {
+  const sides = [
+    [true, ({ high }) => high !== null && high > top],
+    [false, ({ low }) => low !== null && low < bottom],
+  ];
+  return sides.flatMap(([isUp, isCut]) => {
+    const stretches = [[]];
+    for (const point of points) {
+      if (isCut(point)) stretches.at(-1).push(point);
+      else if (stretches.at(-1).length) stretches.push([]);
+    }
+    return stretches.filter((each) => each.length).map((each) => ({ ...each[Math.floor(each.length / 2)], isUp }));
+  });
+}
