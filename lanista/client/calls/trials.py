@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from api.schemas.failures import RecordedFailure
     from api.schemas.installation.code import CodeArchive
     from api.schemas.overview import TrialOverview
-    from api.schemas.players import Player
+    from api.schemas.players import Player, PlayerDetail
     from api.schemas.progress import TrialProgress
     from api.schemas.trials import CheckedFile, Trial, TrialSummary
 
@@ -180,11 +180,11 @@ def players(
     return Listing(path=trial_path(trial, "players"), item=Player, query=query, page_size=page_size)
 
 
-def player(player_id: str) -> Call[Player]:
+def player(player_id: str) -> Call[PlayerDetail]:
     """One player."""
-    from api.schemas.players import Player
+    from api.schemas.players import PlayerDetail
 
-    return get(path_to("players", player_id), Player)
+    return get(path_to("players", player_id), PlayerDetail)
 
 
 def add_player(
