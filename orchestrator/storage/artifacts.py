@@ -206,7 +206,7 @@ class ArtifactStore:
     def discard(self, ref: CheckpointRef) -> None:
         """Remove an artifact that nothing refers to, at once; nothing happens if there is none."""
         path = self._path(ref)
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError), asking(self._fs, path):
             self._fs.rm_file(path)
         if ref.size > parts.LARGE_BYTES:
             # the index first: what is left, should this process die, is garbage and no damaged artifact
@@ -290,7 +290,8 @@ class ArtifactStore:
         if isinstance(listed, datetime):
             return listed
         try:
-            modified: datetime = self._fs.modified(path)
+            with asking(self._fs, path):
+                modified: datetime = self._fs.modified(path)
         except FileNotFoundError:
             return None
         return modified
@@ -298,15 +299,17 @@ class ArtifactStore:
     def _remove_if_before(self, path: str, limit: datetime) -> bool:
         # The age is read at the last moment, because a put may have renewed it since the listing.
         try:
-            if self._fs.modified(path) >= limit:
-                return False
+            with asking(self._fs, path):
+                if self._fs.modified(path) >= limit:
+                    return False
         except FileNotFoundError:
             return False
         return self._remove_file(path)
 
     def _remove_file(self, path: str) -> bool:
         try:
-            self._fs.rm_file(path)
+            with asking(self._fs, path):
+                self._fs.rm_file(path)
         except FileNotFoundError:
             return False
         if isinstance(self._fs, LocalFileSystem) and parts.is_in_parts(path):

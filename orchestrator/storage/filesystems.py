@@ -42,7 +42,8 @@ def asking(fs: AbstractFileSystem, path: str) -> Iterator[None]:
     """Raise what a file system raises as ArtifactStoreFull or ArtifactStoreUnavailable; FileNotFoundError stays.
 
     Clients of object stores also raise errors of their own, which are no OSError: botocore's for a connection that is
-    refused or for an answer that is no HTTP. Taken for errors of user code, an outage would end trials.
+    refused or for an answer that is no HTTP. Taken for errors of user code, an outage would end trials. So whatever a
+    remote store's client raises counts as an outage, a wrong option too.
     """
     try:
         yield

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
 
+from orchestrator.storage.artifact_errors import ArtifactStoreUnavailable
 from orchestrator.storage.filesystems import asking, open_filesystem, write_whole
 
 FOLDER = "recorded_games"
@@ -80,8 +81,9 @@ class RecordedGames:
         room = sum(so_far <= MOST_BYTES for so_far in accumulate(sizes[id] for id in ids))
         for old in ids[max(1, min(keep, room)) :]:
             for suffix in (SUMMARY, GAME, PICTURE):
-                with suppress(OSError):
-                    self._fs.rm_file(posixpath.join(folder, old + suffix))
+                path = posixpath.join(folder, old + suffix)
+                with suppress(ArtifactStoreUnavailable, FileNotFoundError), asking(self._fs, path):
+                    self._fs.rm_file(path)
 
     def newest(self, trial: str | None, limit: int, before: str | None = None) -> list[RecordedSummary]:
         """Games of a trial, the newest first."""

@@ -16,14 +16,12 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.workflows.retries import RetriesExhausted, error_text
     from orchestrator.workflows.signals import report_to_sweep
     from orchestrator.workflows.trial_end import collect_trial_garbage, stop_evaluations, stop_gates
-    from orchestrator.workflows.trial_orders import TrialOrders
+    from orchestrator.workflows.trial_orders import PLAYERS_AT_ONCE, TrialOrders
     from orchestrator.workflows.trial_start import create_first_versions
     from orchestrator.workflows.wall_clock import WallClock
 
 REPORTS_PER_RUN = 250
 """Reports after which the workflow continues as new, to keep its history near a thousand events."""
-PLAYERS_AT_ONCE = 50
-"""Players whose workflows are started by one task: their states travel in one message to Temporal."""
 
 
 @workflow.defn

@@ -37,6 +37,10 @@ with workflow.unsafe.imports_passed_through():
     from orchestrator.workflows.trial_start import initial_player_state
 
 
+PLAYERS_AT_ONCE = 50
+"""Players whose workflows are started, or signalled, by one task: all of it travels in one message to Temporal."""
+
+
 class TrialOrders:
     """The update handlers of a trial's workflow."""
 
@@ -226,8 +230,12 @@ class TrialOrders:
         mode = state.mode
         state.seats[learner.player] = PlayerStatus(learner=learner, generation=learner.generation)
         await start_player(initial_player_state(brief, learner, mode))
-        if state.mode is not mode:  # an order given meanwhile did not reach this player
-            await set_player_mode(learner.player, state.mode)
+        if state.mode is mode:
+            return
+        # an order given meanwhile did not reach this player, and may have taken it for one without a workflow
+        reached = await set_player_mode(learner.player, state.mode)
+        if reached and state.seats[learner.player].ended and workflow.patched("started-after-the-order"):
+            state.seats[learner.player].ended = False  # its own report will tell its end
 
     async def _adopt_players(self) -> None:
         """Take over the players of a trial's workflow that was lost; those that were lost too start again."""
@@ -276,7 +284,8 @@ class TrialOrders:
         """Send every player the trial's present mode, which may be newer than the order that led here."""
         players = list(self._state.seats.values())  # a copy: players may join meanwhile
         if len(players) > 1 and workflow.patched("orders-together"):
-            await asyncio.gather(*map(self._send_mode_to, players))
+            for first in range(0, len(players), PLAYERS_AT_ONCE):
+                await asyncio.gather(*map(self._send_mode_to, players[first : first + PLAYERS_AT_ONCE]))
             return
         for player in players:
             await self._send_mode_to(player)

@@ -17,7 +17,7 @@ def now(session: Session) -> datetime:
 
 
 def up_since(session: Session) -> datetime:
-    """When Postgres came up: before that the installation was down, and nothing could be made."""
+    """When Postgres came up: before that nothing could be recorded."""
     return session.scalars(select(func.pg_postmaster_start_time(type_=DateTime(timezone=True)))).one()
 
 

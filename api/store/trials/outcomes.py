@@ -20,7 +20,7 @@ from api.schemas.events import (
 )
 from api.schemas.events.retries import EvaluationDropped, EvaluationRetried, PairingRetried, WeightsRetried
 from api.schemas.failures import FailureOutcome, RecordedFailure
-from api.store.tables import Event, Gate, GateBatch, Generation, ModelVersion, Pairing, Player, Trial
+from api.store.tables import Event, Gate, GateBatch, Generation, ModelVersion, Pairing, Player, Tournament, Trial
 
 LOST = {
     TournamentWithdrawn.KIND: "withdrawn from the tournament",
@@ -37,11 +37,11 @@ Moments = dict[Key, list[datetime]]
 def with_outcomes(session: Session, trial_id: str, failures: Sequence[RecordedFailure]) -> list[RecordedFailure]:
     """The failures of a trial, each with its outcome."""
     successes = _successes(session, trial_id, failures)
-    over = _over(session, trial_id, failures)
-    return [_with_outcome(each, successes.get(_key(each), []), over) for each in failures]
+    ended = _ended_subjects(session, trial_id, failures)
+    return [_with_outcome(each, successes.get(_key(each), []), ended) for each in failures]
 
 
-def _with_outcome(failure: RecordedFailure, successes: Iterable[datetime], over: dict[str, str]) -> RecordedFailure:
+def _with_outcome(failure: RecordedFailure, successes: Iterable[datetime], ended: dict[str, str]) -> RecordedFailure:
     lost = PLAYER_RETIRED if failure.verdict == "retired" else LOST.get(failure.type)
     after = next((at for at in successes if at >= failure.at), None)
     if failure.type == WorkflowRestarted.KIND:
@@ -49,8 +49,8 @@ def _with_outcome(failure: RecordedFailure, successes: Iterable[datetime], over:
     if lost is None and after is not None:
         recovered = {"outcome": FailureOutcome.RECOVERED, "recovered_at": after.astimezone(UTC)}
         return failure.model_copy(update=recovered)
-    whose = (failure.gate_id, failure.player_id, "")
-    lost = lost or next((over[each] for each in whose if each is not None and each in over), None)
+    subjects = (failure.gate_id, failure.tournament_id, failure.player_id, "")
+    lost = lost or next((ended[each] for each in subjects if each is not None and each in ended), None)
     outcome = FailureOutcome.OPEN if lost is None else FailureOutcome.LOST
     return failure.model_copy(update={"outcome": outcome, "outcome_reason": lost})
 
@@ -71,17 +71,18 @@ def _key(failure: RecordedFailure) -> Key:
 
 def _successes(session: Session, trial_id: str, failures: Sequence[RecordedFailure]) -> Moments:
     """When what failed succeeded, in order."""
-    of = {kind: [each for each in failures if each.type == kind] for kind in {each.type for each in failures}}
+    by_kind = {kind: [each for each in failures if each.type == kind] for kind in {each.type for each in failures}}
     found = _recorded(session, failures) | _played(session, failures)
-    if avoided := [each for each in of.get(CheckpointDamaged.KIND, []) if each.version_id]:
+    if avoided := [each for each in by_kind.get(CheckpointDamaged.KIND, []) if each.version_id]:
         found |= _replaced(session, avoided)
-    if pairings := of.get(PairingRetried.KIND):
+    if pairings := by_kind.get(PairingRetried.KIND):
         found |= _pairings(session, pairings)
-    if evaluations := of.get(EvaluationRetried.KIND):
+    if evaluations := by_kind.get(EvaluationRetried.KIND):
         found |= _evaluated(session, trial_id, evaluations)
     for kind in (WeightsRetried.KIND, TrialStalled.KIND):
-        if kind in of:
-            found[(kind,)] = _went_on(session, trial_id, min(each.at for each in of[kind]))
+        if kind in by_kind:
+            next_ones = (_next_recorded(session, trial_id, each.at) for each in by_kind[kind])
+            found[(kind,)] = sorted({at for at in next_ones if at is not None})
     return found
 
 
@@ -106,11 +107,11 @@ def _replaced(session: Session, avoided: Sequence[RecordedFailure]) -> Moments:
     damaged = select(ModelVersion.id, ModelVersion.player_id, ModelVersion.number).where(
         ModelVersion.id.in_({each.version_id for each in avoided})
     )
-    of = damaged.subquery()
+    of_player = damaged.subquery()
     rows = session.execute(
-        select(of.c.id, ModelVersion.created_at)
-        .join(ModelVersion, ModelVersion.player_id == of.c.player_id)
-        .where(ModelVersion.number > of.c.number)
+        select(of_player.c.id, ModelVersion.created_at)
+        .join(ModelVersion, ModelVersion.player_id == of_player.c.player_id)
+        .where(ModelVersion.number > of_player.c.number)
         .order_by(ModelVersion.number)
     )
     return _by_key(((CheckpointDamaged.KIND, version), at) for version, at in rows)
@@ -134,22 +135,23 @@ def _evaluated(session: Session, trial_id: str, failures: Sequence[RecordedFailu
     return _by_key(((EvaluationRetried.KIND, of, number), at) for of, number, at in rows)
 
 
-def _went_on(session: Session, trial_id: str, since: datetime) -> list[datetime]:
-    """When generations of the trial were recorded: its weights were made, and it stands still no more."""
-    query = select(Generation.recorded_at).join(Player, Player.id == Generation.player_id)
-    query = query.where(Player.trial_id == trial_id, Generation.recorded_at >= since)
-    return list(session.scalars(query.order_by(Generation.recorded_at)))
+def _next_recorded(session: Session, trial_id: str, since: datetime) -> datetime | None:
+    """When the trial's next generation was recorded: its weights were made, and it stands still no more."""
+    query = select(Generation.recorded_at).where(Generation.trial_id == trial_id, Generation.recorded_at >= since)
+    return session.scalar(query.order_by(Generation.commit).limit(1))
 
 
-def _over(session: Session, trial_id: str, failures: Sequence[RecordedFailure]) -> dict[str, str]:
-    """What is over, so that nothing of it is tried again: gates and players by id, and "" for the trial."""
+def _ended_subjects(session: Session, trial_id: str, failures: Sequence[RecordedFailure]) -> dict[str, str]:
+    """What is over, so that nothing of it is tried again: gates, tournaments and players by id, "" for the trial."""
     gates = {each.gate_id for each in failures if each.gate_id}
+    tournaments = {each.tournament_id for each in failures if each.tournament_id}
     players = {each.player_id for each in failures if each.player_id}
-    ended = select(Gate.id).where(Gate.id.in_(gates), Gate.finished_at.is_not(None))
+    decided = select(Gate.id).where(Gate.id.in_(gates), Gate.finished_at.is_not(None))
+    closed = select(Tournament.id).where(Tournament.id.in_(tournaments), Tournament.finished_at.is_not(None))
     retired = select(Player.id).where(Player.id.in_(players), Player.status == PlayerStatus.RETIRED)
-    found = dict.fromkeys(session.scalars(ended), "the gate ended") | dict.fromkeys(
-        session.scalars(retired), PLAYER_RETIRED
-    )
+    found = dict.fromkeys(session.scalars(decided), "the gate ended")
+    found |= dict.fromkeys(session.scalars(closed), "the tournament ended")
+    found |= dict.fromkeys(session.scalars(retired), PLAYER_RETIRED)
     status = session.scalar(select(Trial.status).where(Trial.id == trial_id))
     return found | ({"": f"the trial is {status.value}"} if status is not None and status.is_final else {})
 

@@ -37,7 +37,7 @@ async def crew_queue(sessions: Sessions, poller: ProgressPoller) -> CrewQueue:
 
 
 async def shared_crew_queue(services: Services) -> CrewQueue:
-    """The same, read once for all that ask within a few seconds."""
+    """The same, read once for all that ask while an answer is under way."""
 
     async def read() -> CrewQueue:
         return await crew_queue(services.sessions, ProgressPoller(services.sessions, services.temporal, services.feed))

@@ -182,7 +182,7 @@ async def progress(trial_id: EntityId, services: Api, principal: Viewer) -> Tria
 
     troubles = await run_in_threadpool(read)
     now = await ProgressPoller(services.sessions, services.temporal, services.feed).under_way(str(trial_id))
-    waits = any(each.waiting for each in now.generations)
+    waits = any((each.waiting or "").startswith("a crew") for each in now.generations)
     behind = trials_ahead(await shared_crew_queue(services), str(trial_id)) if waits else []
     return TrialProgress(generations=now.generations, troubles=troubles, speed=now.speed, behind=behind)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.faults.grounds.ground import Ground, Skipped
@@ -35,9 +35,14 @@ class SmallDisk(Ground):
         """Take the free space; returns how many bytes."""
         while True:
             space = shutil.disk_usage(self.stack.home.artifacts).free
-            with self._filler.open("wb") as file, suppress(OSError):  # the league may have taken some of it meanwhile
-                os.posix_fallocate(file.fileno(), 0, max(1, space))
-                return space
+            try:
+                with self._filler.open("wb") as file:
+                    os.posix_fallocate(file.fileno(), 0, max(1, space))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                continue  # the league has taken some of it meanwhile
+            return space
 
     def free(self) -> None:
         self._filler.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from api.schemas.enums import PlayerStatus
+from api.schemas.enums import PlayerStatus, TournamentStatus
 from api.schemas.failures import FAILURE_KINDS
 from api.store.core.ids import new_id
 from api.store.tables import (
@@ -145,6 +145,18 @@ def test_nothing_of_a_retired_player_or_an_ended_trial_is_open(
     assert weights["outcome"] == "open"
     shown = viewer.get(f"/api/v1/players/{main}").json()
     assert (shown["retired_reason"], shown["version_damaged"]) == ("its checkpoint is damaged", False)
+
+
+def test_a_pairing_of_a_tournament_that_ended_is_not_tried_again(
+    api: Served, viewer: httpx.Client, readable: ReadableLeague
+) -> None:
+    with api.sessions.begin() as session:
+        tournament = session.scalars(select(Tournament)).first()
+        assert tournament is not None
+        held, tournament.status, tournament.finished_at = tournament.id, TournamentStatus.CANCELLED, datetime.now(UTC)
+    tell(api, readable.trial_id, "pairing.retried", {**LOST, "tournament_id": held, "round": 9, "pair": 0})
+    (pairing,) = failures(viewer, readable.trial_id)
+    assert (pairing["outcome"], pairing["outcome_reason"]) == ("lost", "the tournament ended")
 
 
 def test_a_version_whose_checkpoint_was_found_damaged_says_so(

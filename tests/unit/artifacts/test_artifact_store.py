@@ -121,7 +121,7 @@ class ClientError(Exception):
     """As the clients of object stores have them: no OSError."""
 
 
-@pytest.mark.parametrize("method", ["cat_file", "pipe_file", "info", "exists", "find"])
+@pytest.mark.parametrize("method", ["cat_file", "pipe_file", "info", "exists", "find", "rm_file"])
 def test_an_error_of_an_object_stores_client_is_an_outage(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     store = ArtifactStore(f"memory://{uuid.uuid4()}")
     ref = store.put(b"weights", kind="checkpoint")
@@ -131,6 +131,7 @@ def test_an_error_of_an_object_stores_client_is_an_outage(method: str, monkeypat
         "info": lambda: store.has_expected_size(ref),
         "exists": lambda: store.exists(ref),
         "find": lambda: list(store.stored()),
+        "rm_file": lambda: store.discard(ref),
     }
 
     def refuse(*_: object, **__: object) -> None:

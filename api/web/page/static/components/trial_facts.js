@@ -66,7 +66,9 @@ export function underWay(learning, { state }, behind = []) {
 /** What a generation waits for, and the other trials that have the crews now. */
 function waitText(reason, behind = []) {
   if (!reason.includes("crew")) return ` · waits for ${reason}`;
-  return h("span", { title: CREW }, ` · waits for ${reason}${behind.length ? `; crews are used by ${behind.join(", ")}` : ""}`);
+  // a train worker names them in its reason; and whoever has a crew already waits for nobody
+  const others = reason.startsWith("a crew") && !reason.includes(" behind ") ? behind : [];
+  return h("span", { title: CREW }, ` · waits for ${reason}${others.length ? `; crews are used by ${others.join(", ")}` : ""}`);
 }
 
 function generation(player, now, behind) {
