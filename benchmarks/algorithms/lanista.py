@@ -53,10 +53,15 @@ def run(case: Case, seed: int) -> Row:
     return Row.of(key(case, seed), curve)
 
 
+NEWER = {"learning_rate_steps": 0, "learning_rate_left": 0.0}
+"""Options that older rows do not know, with the values by which nothing has changed."""
+
+
 def key(case: Case, seed: int) -> Key:
     """The key of this run: every option of the algorithm counts, defaults too."""
+    options = _algorithm(case).options.items()
     settings = {
-        "algorithm": dict(_algorithm(case).options),
+        "algorithm": {name: value for name, value in options if name not in NEWER or value != NEWER[name]},
         "model": {"id": case.model.id, **case.model.options},
         "game": dict(case.game.options),
         "tables": case.tables,

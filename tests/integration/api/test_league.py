@@ -32,7 +32,8 @@ def test_players_come_with_their_present_versions(viewer: httpx.Client, readable
     bots = viewer.get(f"/api/v1/trials/{readable.trial_id}/players", params={"role": "bot"}).json()["items"]
     assert [bot["bot"] for bot in bots] == ["random"]
     one = viewer.get(f"/api/v1/players/{players[0]['id']}")
-    assert one.json() == players[0] and one.headers["etag"] == '"1"'
+    assert one.json() == {**players[0], "retired_reason": None, "version_damaged": False}
+    assert one.headers["etag"] == '"1"'
 
 
 def test_a_version_knows_its_lineage_and_its_names(viewer: httpx.Client, readable: ReadableLeague) -> None:

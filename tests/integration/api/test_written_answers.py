@@ -20,7 +20,7 @@ from api.schemas.installation.projects import Project
 from api.schemas.installation.tokens import Token
 from api.schemas.matches import Match, MatchSummary
 from api.schemas.metrics import Series
-from api.schemas.players import Player
+from api.schemas.players import Player, PlayerDetail
 from api.schemas.ratings import Ratings
 from api.schemas.schedules import Schedule
 from api.schemas.tournaments import Entrant, Pairing, Tournament
@@ -37,7 +37,7 @@ WRITTEN = {
     "/api/v1/trials": Page[TrialSummary],
     TRIAL: Trial,
     f"{TRIAL}/players": Page[Player],
-    "/api/v1/players/{player_id}": Player,
+    "/api/v1/players/{player_id}": PlayerDetail,
     f"{TRIAL}/versions": Page[Version],
     "/api/v1/versions/{version_id}": VersionDetail,
     f"{TRIAL}/matches": Page[MatchSummary],

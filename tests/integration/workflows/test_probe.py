@@ -33,7 +33,7 @@ async def test_a_probe_trains_its_responder_once_over_several_runs(
     temporal: Client, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probe_module, "STEPS_PER_RUN", 2)
-    probe = a_probe(budget_steps=100)
+    probe = a_probe(budget_steps=400)
     async with serve(probe.league, probe.advance_probe):
         handle = await started(temporal, probe)
         assert await asyncio.wait_for(handle.result(), PATIENCE) == "completed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
@@ -40,6 +41,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(deployment, "promote", promote)
     monkeypatch.setattr(deployment, "withdraw", withdraw)
     monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(logging, "shutdown", lambda: None)  # it would close pytest's own log
     return found
 
 

@@ -133,7 +133,7 @@ def test_a_report_of_a_worker_whose_clock_was_set_back_is_recorded(store: Store,
     report = league.report(league.plan("main"))
     early = replace(report.outcome, finished_at=report.outcome.started_at - 60.0)
     store("record_generation", replace(report, outcome=early))
-    (row,) = store.rows(Generation)
+    (row,) = store.rows(Generation, Generation.player_id == report.player)
     assert row.finished_at == row.started_at
 
 
