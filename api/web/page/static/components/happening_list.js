@@ -18,7 +18,7 @@ function row(event, trial, players) {
     "li",
     { class: event.level, title: message },
     h("time", { datetime: event.created_at }, moment(event.created_at)),
-    h("span", {}, eventText(message, event, players)),
+    h("span", { key: event.id }, eventText(message, event, players)), // another event: new words, none of which has moved
     trace ? h("a", { href: `/trials/${trial.id}/problems` }, "traceback") : null,
   );
 }

@@ -34,10 +34,17 @@ export function nowRow({ trial, overview, troubles = [] }, speed) {
   );
 }
 
-/** A tile with its whole text on hover: its height is fixed, so very long words are cut. */
+/**
+ * A tile with its whole text on hover: its height is fixed, so very long words are cut. Below another headline everything
+ * is new: it may have more lines, and would move what it kept.
+ */
 function titled(each) {
-  const lines = [...each.children].map((part) => part.textContent);
-  each.title = lines.filter(Boolean).join("\n");
+  const parts = [...each.children];
+  each.title = parts
+    .map((part) => part.textContent)
+    .filter(Boolean)
+    .join("\n");
+  for (const [place, part] of parts.slice(1).entries()) part.dataset.key = `${place} ${parts[1].textContent}`;
   return each;
 }
 

@@ -73,6 +73,16 @@ function waitText(reason, behind = []) {
 
 function generation(player, now, behind) {
   const { steps, target, steps_per_second: speed, waiting } = now ?? {};
+  const said = h(
+    "small",
+    {},
+    `generation ${now?.generation ?? player.generation + 1}`,
+    now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
+    target ? ` · ${short(steps ?? 0)} of ${short(target)} steps` : waiting ? "" : waitText("a crew"),
+    target && speed ? h("span", { title: "the speed of this player alone, while it has its turn" }, ` · ${short(speed)} steps/s`) : "",
+    waiting ? waitText(waiting, behind) : "",
+  );
+  said.dataset.key = said.textContent; // new words, none of which has moved
   return h(
     "li",
     { key: player.id },
@@ -83,15 +93,7 @@ function generation(player, now, behind) {
       h("small", {}, humanize(player.role)),
     ),
     bar(steps ?? 0, target ?? 1, `${player.name}: generation under way`),
-    h(
-      "small",
-      {},
-      `generation ${now?.generation ?? player.generation + 1}`,
-      now?.attempt > 1 ? ` · attempt ${now.attempt}` : "",
-      target ? ` · ${short(steps ?? 0)} of ${short(target)} steps` : waiting ? "" : waitText("a crew"),
-      target && speed ? h("span", { title: "the speed of this player alone, while it has its turn" }, ` · ${short(speed)} steps/s`) : "",
-      waiting ? waitText(waiting, behind) : "",
-    ),
+    said,
   );
 }
 
