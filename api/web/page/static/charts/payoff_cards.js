@@ -29,8 +29,7 @@ export function hardest({ payoff }, context) {
             `Hardest opponents of ${asked.name}`,
             [
               ["Opponent", (each) => [playerLink(each), LEARNS.includes(each.role) ? h("small", { class: "quiet" }, " learns") : null]],
-              ["Win rate", (each) => percent(each.rate, 1), "number"],
-              ["Interval", (each) => [`${percent(each.low, 1)} to ${percent(each.high, 1)}`, h("br"), inGames(each)], "number"],
+              ["Win rate", (each) => [percent(each.rate, 1), h("br"), certainty(each)], "number"],
             ],
             found.slice(0, MOST_HARD),
             (each) => each.id,
@@ -41,8 +40,9 @@ export function hardest({ payoff }, context) {
   );
 }
 
-/** Below the interval: a column of its own would not fit into the card. */
-const inGames = ({ games }) => h("small", { class: "quiet" }, `in ${counted(games, "game")}`);
+/** Below the rate: columns of their own would not fit into the card. */
+const certainty = ({ low, high, games }) =>
+  h("small", { class: "quiet" }, `${percent(low, 1)} to ${percent(high, 1)}`, h("br"), `in ${counted(games, "game")}`);
 const playerLink = ({ id, name }) => h("a", { href: `/players/${id}` }, name);
 
 export function masses({ trial, alphaRank, nash, strangers }) {
