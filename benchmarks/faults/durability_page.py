@@ -49,7 +49,8 @@ The campaign stopped on these faults, which were mended before it went on; the f
 - An object store that answered with what is no HTTP: its client's error counted as one in the user's code, and ended
   the trial after a few attempts. Errors of such clients are outages now, which a generation waits for.
 - The clock of a train worker stepped back while it trained: the generation ended before it began, the database refused
-  it, and its player stood still. Durations are taken from the monotonic clock now.
+  it, and nothing was committed for the 400 s after which the campaign gives up; they are not in the tables. Durations
+  are taken from the monotonic clock now.
 """
 PEER_METHOD = """
 `python -m benchmarks.peer_kills` runs RLlib's league-based self-play on connect four: its own callback of its own
