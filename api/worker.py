@@ -15,7 +15,7 @@ from api.alerts.delivery import AlertDelivery
 from api.settings import StoreSettings
 from api.store.core.engine import create_store_engine, session_factory
 from orchestrator.contracts import Queue
-from orchestrator.left_activities import ActivityJournal, journal_folder
+from orchestrator.left_activities import fail_left_behind
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
@@ -74,8 +74,6 @@ async def _serve(settings: StoreSettings) -> None:
     import_archives_from(artifacts)  # matchmakers of users' own
     runtime = serving_runtime(settings.store_metrics_address, "LANISTA_STORE_METRICS_ADDRESS")
     client = await connect(settings, keys=KeyUse, serves=True, runtime=runtime)
-    folder = journal_folder()
-    journal = None if folder is None else ActivityJournal(folder)
     deployment = Deployment.of(settings, "store")
     with ThreadPoolExecutor(settings.store_slots, thread_name_prefix="store") as threads:
         workers = [
@@ -99,14 +97,14 @@ async def _serve(settings: StoreSettings) -> None:
                 ),
                 activity_executor=threads,
                 max_concurrent_activities=settings.store_slots,
-                interceptors=[LogContextInterceptor(), *([] if journal is None else [journal])],
+                interceptors=[LogContextInterceptor()],
                 graceful_shutdown_timeout=timedelta(seconds=5),
                 deployment_config=deployment.config() if deployment else None,
             ),
         ]
         alerts = asyncio.create_task(AlertDelivery(session_factory(engine), settings).run())
-        if journal is not None:
-            await journal.fail_left_behind(client)
+        left = asyncio.create_task(fail_left_behind(client))
         await run_workers(workers, role="store-worker", settle=partial(settle, client, settings, "store"))
         alerts.cancel()
+        left.cancel()
     engine.dispose()

@@ -1,112 +1,94 @@
-"""Activities that a killed worker left behind: its successor on the same machine reports them as failed.
+"""Activities that a killed worker left behind: a worker that starts on the same machine reports them as failed.
 
-Temporal notices a worker's death only by silence: an activity without heartbeats is tried again when its time limit has
-passed. So a worker keeps the token of each activity under way as a file in a folder of its own process. The next
-process of the same part finds the folders of dead ones and fails what is in them; the server then retries at once. A
-token of an attempt that is over is refused by the server, so a late report changes nothing.
+Temporal notices a worker's death only by silence: an activity is tried again when its time limit has passed, or when
+its heartbeats have been missing for some seconds. But it knows which process it handed each activity to, also one that
+died before it began. So a worker that starts looks through the running workflows and fails what dead processes of its
+own machine were handed; the server then retries at once. An attempt that is over is refused by the server, so a late
+report changes nothing.
 
 See docs/decisions/temporal.md.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from itertools import count
-from pathlib import Path
-from typing import Any
+import asyncio
 
-import psutil
 import structlog
-from temporalio import activity
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.failure.v1 import ApplicationFailureInfo
+from temporalio.api.failure.v1 import Failure as FailureMessage
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest, RespondActivityTaskFailedByIdRequest
 from temporalio.client import Client
-from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from orchestrator.contracts.errors import Failure
-from orchestrator.worker_process import READY_FILE
+from orchestrator.temporal.identity import parse_identity
 
 log = structlog.get_logger()
 
+AT_ONCE = 16
+"""Workflows that are asked about at the same time: a league may have thousands."""
+TRIES, PAUSE_SECONDS = 5, 1.0
+"""A server that has just started may not answer yet."""
 
-def journal_folder() -> Path | None:
-    """Where this part keeps the tokens of its activities; None where no supervisor restarts it here."""
-    ready = os.environ.get(READY_FILE)
-    return Path(ready).with_suffix(".activities") if ready else None
 
-
-class ActivityJournal(Interceptor):
-    """Keeps a file for each activity under way in this process."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._own = folder / _name(psutil.Process())
-        self._numbers = count()
-        self._own.mkdir(parents=True, exist_ok=True)
-
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        return _Noted(next, self)
-
-    @contextmanager
-    def noted(self, token: bytes) -> Iterator[None]:
-        """Keep the token while the activity runs; a disk that is full only costs the faster retry."""
-        file = self._own / str(next(self._numbers))
-        with suppress(OSError):
-            file.write_bytes(token)
+async def fail_left_behind(client: Client) -> int:
+    """Fail what dead processes of this machine were handed; returns how many activities the server still waited for."""
+    for again in reversed(range(TRIES)):
         try:
-            yield
-        finally:
-            with suppress(OSError):
-                file.unlink(missing_ok=True)
+            running = [
+                WorkflowExecution(workflow_id=each.id, run_id=each.run_id)
+                async for each in client.list_workflows("ExecutionStatus = 'Running'")
+            ]
+            break
+        except RPCError as error:
+            if not again:
+                log.warning("cannot look for activities of killed workers; their time limits hold", problem=str(error))
+                return 0
+            await asyncio.sleep(PAUSE_SECONDS)
+    places = asyncio.Semaphore(AT_ONCE)
 
-    async def fail_left_behind(self, client: Client) -> int:
-        """Fail the activities of this part's dead processes; returns how many the server still waited for."""
-        failed = 0
-        for folder in sorted(self._folder.iterdir()):
-            if folder == self._own or _lives(folder.name):
-                continue
-            for file in sorted(folder.iterdir()):
-                failed += await _fail(client, file.read_bytes())
-            shutil.rmtree(folder, ignore_errors=True)
-        if failed:
-            log.info("activities of a killed worker are tried again", count=failed)
-        return failed
+    async def look(workflow: WorkflowExecution) -> int:
+        async with places:
+            return await _fail_dead(client, workflow)
 
-
-class _Noted(ActivityInboundInterceptor):
-    def __init__(self, next: ActivityInboundInterceptor, journal: ActivityJournal) -> None:
-        super().__init__(next)
-        self._journal = journal
-
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-        with self._journal.noted(activity.info().task_token):
-            return await super().execute_activity(input)
+    failed = sum(await asyncio.gather(*map(look, running)))
+    if failed:
+        log.info("activities of a killed worker are tried again", count=failed)
+    return failed
 
 
-async def _fail(client: Client, token: bytes) -> bool:
-    if not token:  # killed while the file was written
-        return False
-    error = ApplicationError("the worker was killed", type=Failure.WORKER_LOST)
+async def _fail_dead(client: Client, workflow: WorkflowExecution) -> int:
+    """Those of one workflow."""
+    asked = DescribeWorkflowExecutionRequest(namespace=client.namespace, execution=workflow)
     try:
-        await client.get_async_activity_handle(task_token=token).fail(error)
+        found = await client.workflow_service.describe_workflow_execution(asked)
+    except RPCError:  # it has ended meanwhile
+        return 0
+    return sum([await _fail(client, workflow, each) for each in found.pending_activities if _left_behind(each)])
+
+
+def _left_behind(pending: PendingActivityInfo) -> bool:
+    started = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
+    return started and parse_identity(pending.last_worker_identity).is_dead()
+
+
+async def _fail(client: Client, workflow: WorkflowExecution, pending: PendingActivityInfo) -> bool:
+    """Report the failure with the last heartbeat's details as they are: they are sealed for this activity."""
+    told = ApplicationFailureInfo(type=Failure.WORKER_LOST, details=pending.heartbeat_details)
+    request = RespondActivityTaskFailedByIdRequest(
+        namespace=client.namespace,
+        workflow_id=workflow.workflow_id,
+        run_id=workflow.run_id,
+        activity_id=pending.activity_id,
+        failure=FailureMessage(message="the worker was killed", application_failure_info=told),
+        identity=client.identity,
+    )
+    try:
+        await client.workflow_service.respond_activity_task_failed_by_id(request)
     except RPCError as refused:  # over, or its workflow is
         log.debug("an activity of a killed worker is over", status=refused.status.name)
         return False
     return True
-
-
-def _name(process: psutil.Process) -> str:
-    """A process's name that no later one has, also with the same pid."""
-    return f"{process.pid}-{process.create_time():.2f}"
-
-
-def _lives(name: str) -> bool:
-    pid = name.partition("-")[0]
-    try:
-        process = psutil.Process(int(pid))
-        return _name(process) == name and process.status() != psutil.STATUS_ZOMBIE
-    except (psutil.Error, ValueError):
-        return False

@@ -18,6 +18,7 @@ from temporalio.client import Client
 from temporalio.worker import FixedSizeSlotSupplier, Worker, WorkerTuner
 
 from orchestrator.contracts import Queue
+from orchestrator.left_activities import fail_left_behind
 from orchestrator.logs import LogContextInterceptor, configure_logs
 from orchestrator.sdk_metrics import serving_runtime
 from orchestrator.sealing import KeyUse
@@ -152,7 +153,9 @@ async def _serve(settings: WorkerSettings) -> None:
     with ThreadPoolExecutor(most, "activity") as threads:
         deployment = Deployment.of(settings, "train")
         workers = [_worker(client, queue, *serves, threads, deployment) for queue, serves in served.items()]
+        left = asyncio.create_task(fail_left_behind(client))
         await run_workers(workers, role="train-worker", settle=partial(settle, client, settings, "train"))
+        left.cancel()
 
 
 def _worker(

@@ -2,11 +2,11 @@
 
     python -m benchmarks.search_strength --json [--case connect_four] [--by alphazero,ppo] [--minutes 30] [--seeds 1,2]
 
-Each run trains one main in self-play through a stack of its own, on two cores, until the time is over. In connect four
-the newest version then chooses in fresh positions where the choice matters: random games reached them, and the solver
-bitbully (AGPL, a program of its own in build/bitbully-venv) says that some moves keep the game's value and others give
-it away. The error is the share of positions in which the value is given away, by the network alone and with 64 and 200
-simulations. Paired games against MCTS-1000 follow. A row a run is kept in benchmarks/results/search_strength.json, and
+Each run trains one main in self-play through a stack of its own until the time is over, on two cores or on those that
+`taskset` leaves it. In connect four the newest version then chooses in fresh positions where the choice matters: random
+games reached them, and the solver bitbully (AGPL, a program of its own in build/bitbully-venv) says that some moves keep
+the game's value and others give it away. The error is the share of positions in which the value is given away, by the
+network alone and with 64 and 200 simulations. Paired games against MCTS-1000 follow. A row a run is kept in benchmarks/results/search_strength.json, and
 a second call runs only what is missing.
 """
 
@@ -46,8 +46,9 @@ from workers.search.search import Search
 
 RESULTS = Path(__file__).parents[1] / "results" / "search_strength.json"
 WITH_SEARCH = (64, 200)
-POSITIONS, PAIRS = 1000, 50
-"""What the solver judges, and pairs of games against the bot; a row of other numbers says them in its name."""
+POSITIONS, PAIRS, CORES = 1000, 50, 2
+"""What the solver judges, pairs of games against the bot, and the cores of a run; a row of other numbers says them in
+its name."""
 _NEWEST = (
     "SELECT uri, sha256, size, number, steps FROM model_versions WHERE trial_id = %s AND uri IS NOT NULL"
     " ORDER BY number DESC LIMIT 1"
@@ -106,8 +107,9 @@ CASES = {
 
 def spec_of(case: Case, by: str, minutes: float, seed: int) -> dict[str, Any]:
     """The trial: one main that plays itself. PPO has its own defaults, network and size of a generation."""
-    ppo = by == "ppo"
-    generation: dict[str, Any] = {"steps": case.steps, "tables": case.tables, "rollout_actors": 2, "autocast": "bf16"}
+    ppo, actors = by == "ppo", cores()
+    generation: dict[str, Any] = {"steps": case.steps, "tables": case.tables, "rollout_actors": actors}
+    generation["autocast"] = "bf16"
     if case.openings is not None:
         generation["openings"] = case.openings
     return {
@@ -115,7 +117,7 @@ def spec_of(case: Case, by: str, minutes: float, seed: int) -> dict[str, Any]:
         "seed": seed,
         "model": {"id": "mlp"} if ppo else case.model,
         "algorithm": {"id": "ppo"} if ppo else case.algorithm,
-        "generation": {"steps": 2_000_000, "rollout_actors": 2} if ppo else generation,
+        "generation": {"steps": 2_000_000, "rollout_actors": actors} if ppo else generation,
         "league": {"preset": "self_play", "champion_gate": None},
         "budget": {"wall_clock": f"{round(minutes * 60)}s"},
     }
@@ -197,7 +199,12 @@ def run(name: str, by: str, minutes: float, seed: int, given: argparse.Namespace
             row["errors"] = errors(store, version, judged)
             say("  errors: " + ", ".join(f"{way} {each['error']:.1%}" for way, each in row["errors"].items()))
         row[case.bot] = games(store, version, case, given.pairs)
-    return {**row, "cores": len(os.sched_getaffinity(0)), "load": round(os.getloadavg()[0], 1)}
+    return {**row, "cores": cores(), "load": round(os.getloadavg()[0], 1)}
+
+
+def cores() -> int:
+    """Those that this run may use, one process of its crew on each: `taskset -c 0` leaves one."""
+    return len(os.sched_getaffinity(0))
 
 
 def _with_options(case: Case, given: argparse.Namespace) -> Case:
@@ -215,6 +222,8 @@ def _key(given: argparse.Namespace, by: str, minutes: float, seed: int) -> str:
         options += f", {given.positions} positions"
     if given.pairs != PAIRS:
         options += f", {given.pairs} pairs"
+    if cores() != CORES:
+        options += ", 1 core" if cores() == 1 else f", {cores()} cores"
     return f"{given.case}, {by}, {minutes:g} minutes, seed {seed}{options}"
 
 

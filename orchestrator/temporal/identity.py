@@ -1,4 +1,8 @@
-"""The identity of a worker process, as Temporal lists it among the pollers of a queue: process, host and release."""
+"""The identity of a worker process, as Temporal lists it among the pollers of a queue.
+
+It has the process, the host, the release and the process's birth, which tells it from every
+other one: so another process of the machine can say whether it is dead.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,64 @@ import re
 import socket
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 
-_FORM = re.compile(r"(?P<process>\d+)@(?P<host>[^ ]*)( lanista-(?P<release>[^ ]+))?")
+_FORM = re.compile(
+    r"(?P<shown>(?P<process>\d+)@(?P<host>[^ ]*)( lanista-(?P<release>[^ ]+))?)( (?P<place>[^ ]+)/(?P<began>\d+))?"
+)
+_PROC = Path("/proc")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessIdentity:
     """What an identity tells; empty where it does not."""
 
+    shown: str = ""
+    """The part for people."""
+    process: int = 0
     host: str = ""
     release: str = ""
+    place: str = ""
+    """The boot of a machine and the namespace of process ids there: two processes of one place never look alike."""
+    began: str = ""
+    """When the process began, in ticks since the boot: stepping the clock does not change it."""
+
+    def is_dead(self) -> bool:
+        """Whether it was a process of this place that no longer runs; False where this process cannot know."""
+        return bool(self.place) and self.place == _place() and _began(self.process) != self.began
 
 
 def own_identity() -> str:
-    """This process's: Temporal's default with the release of Lanista."""
-    return f"{os.getpid()}@{socket.gethostname()} lanista-{version('lanista')}"
+    """This process's: Temporal's default, the release of Lanista, and the process's birth."""
+    process = os.getpid()
+    found = f"{process}@{socket.gethostname()} lanista-{version('lanista')}"
+    place, began = _place(), _began(process)
+    return f"{found} {place}/{began}" if place and began else found
 
 
 def parse_identity(identity: str) -> ProcessIdentity:
-    """What the identity tells; a process of an earlier release tells its host alone."""
+    """What the identity tells; a process of an earlier release tells less."""
     found = _FORM.fullmatch(identity)
     if found is None:
-        return ProcessIdentity()
-    return ProcessIdentity(host=found["host"], release=found["release"] or "")
+        return ProcessIdentity(shown=identity)
+    told = {name: found[name] or "" for name in ("shown", "host", "release", "place", "began")}
+    return ProcessIdentity(process=int(found["process"]), **told)
+
+
+def _place() -> str:
+    """Empty where the system does not tell."""
+    try:
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot.partition('-')[0]}-{os.stat(_PROC / 'self/ns/pid').st_ino}"
+    except OSError:
+        return ""
+
+
+def _began(process: int) -> str:
+    """Empty for a process that does not run: none of that id, or one that only waits to be reaped."""
+    try:
+        # the name before the last bracket may hold anything
+        state, *fields = (_PROC / str(process) / "stat").read_text().rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return ""
+    return "" if state in "ZXx" else fields[18]

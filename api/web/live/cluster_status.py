@@ -36,6 +36,7 @@ from orchestrator.contracts.interactive import (
     describe_ray,
 )
 from orchestrator.contracts.queues import Queue
+from orchestrator.temporal.identity import parse_identity
 
 TTL_SECONDS = 5.0
 WAIT_SECONDS = 1.0
@@ -200,7 +201,7 @@ def read_task_queues(answers: Mapping[Queue, DescribeTaskQueueResponse], now: da
     gone = {identity for identity, last in polls.items() if (now - last).total_seconds() > GONE_SECONDS}
     return TaskQueues(
         workers=[
-            WorkerSeen(identity=identity, queue=queue, last_seen=last_seen, gone=identity in gone)
+            WorkerSeen(identity=parse_identity(identity).shown, queue=queue, last_seen=last_seen, gone=identity in gone)
             for queue, identity, last_seen in seen
         ],
         queues=[_queue(queue, answer, gone) for queue, answer in answers.items()],

@@ -1,32 +1,40 @@
-"""An activity whose worker was killed is tried again as soon as the part's next process starts, not after its limit."""
+"""An activity whose worker was killed is tried again when a worker starts on that machine, not after its time limit."""
 
 from __future__ import annotations
 
 import asyncio
 import subprocess
 import sys
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
-from pathlib import Path
 
-import psutil
 import pytest
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from orchestrator.left_activities import ActivityJournal, journal_folder
-from orchestrator.worker_process import READY_FILE
+from orchestrator.contracts import Queue
+from orchestrator.contracts.errors import Failure
+from orchestrator.left_activities import fail_left_behind
+from orchestrator.temporal import identity
+from orchestrator.temporal.identity import own_identity
+from orchestrator.workflows.retries import classify_failure, lost_steps
+from tests.integration.security.sealed_league import Keys, address_of
 from tests.integration.workflows.conftest import PATIENCE, eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-QUEUE = "left-behind"
 ATTEMPTS: list[int] = []
+TOLD = {"steps": 41_000}
 
 
 @activity.defn
 async def hang_once() -> int:
     attempt = activity.info().attempt
+    activity.heartbeat(TOLD)
     ATTEMPTS.append(attempt)
     if attempt == 1:
         await asyncio.sleep(3600)  # its worker is killed
@@ -35,56 +43,80 @@ async def hang_once() -> int:
 
 @workflow.defn
 class LeftBehindWorkflow:
+    """Says after how many attempts the activity succeeded, or how it failed."""
+
     @workflow.run
-    async def run(self) -> int:
-        return await workflow.execute_activity(
-            hang_once,
-            start_to_close_timeout=timedelta(hours=2),
-            retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=20)),
-        )
+    async def run(self, attempts: int) -> list[str]:
+        try:
+            result = await workflow.execute_activity(
+                hang_once,
+                task_queue=Queue.TRAIN,
+                start_to_close_timeout=timedelta(hours=2),
+                heartbeat_timeout=timedelta(hours=1),
+                retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=20), maximum_attempts=attempts),
+            )
+        except ActivityError as error:
+            return [*map(str, classify_failure(error)), str(lost_steps(error))]
+        return [f"attempt {result}"]
 
 
-def dead_process() -> str:
-    """The name of a process that was killed."""
+def dead_identity() -> str:
+    """What a worker was called whose process was killed."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]) as process:
-        name = f"{process.pid}-{psutil.Process(process.pid).create_time():.2f}"
+        began = identity._began(process.pid)
         process.kill()
-    return name
+    assert began
+    return f"{process.pid}@somewhere lanista-1.0 {identity._place()}/{began}"
 
 
-async def test_the_next_process_fails_what_a_killed_one_left(temporal: Client, tmp_path: Path) -> None:
-    journal = ActivityJournal(tmp_path)
-    options = {"workflows": [LeftBehindWorkflow], "activities": [hang_once], "interceptors": [journal]}
-    worker = Worker(temporal, task_queue=QUEUE, workflow_runner=UnsandboxedWorkflowRunner(), **options)
-    async with worker:
-        handle = await temporal.start_workflow(LeftBehindWorkflow.run, id="left-behind", task_queue=QUEUE)
-        await eventually(lambda: ATTEMPTS == [1])
-        (own,) = tmp_path.iterdir()
-        (kept,) = own.iterdir()
-        assert await journal.fail_left_behind(temporal) == 0, "its own process lives"
-        left = tmp_path / dead_process()
-        left.mkdir()
-        (left / "0").write_bytes(kept.read_bytes())
-        (left / "1").write_bytes(b"")
-        assert await journal.fail_left_behind(temporal) == 1
-        assert await asyncio.wait_for(handle.result(), PATIENCE) == 2
-        assert not left.exists()
-        left.mkdir()
-        (left / "0").write_bytes(kept.read_bytes())
-        assert await journal.fail_left_behind(temporal) == 0, "the attempt is over: nothing is tried a third time"
+@asynccontextmanager
+async def one_worker(server: Client, called: str) -> AsyncIterator[tuple[Client, Client]]:
+    """Workers of an installation that seals; the activity's is called so. Clients of the store and the train worker."""
+    keys, address = Keys(), address_of(server)
+    store, train = await keys.store_client(address), await keys.train_client(address)
+    workflows = Worker(
+        store, task_queue=Queue.LEAGUE, workflows=[LeftBehindWorkflow], workflow_runner=UnsandboxedWorkflowRunner()
+    )
+    ATTEMPTS.clear()
+    async with workflows, Worker(train, task_queue=Queue.TRAIN, activities=[hang_once], identity=called):
+        yield store, train
+
+
+async def start(client: Client, attempts: int) -> asyncio.Task[list[str]]:
+    handle = await client.start_workflow(
+        LeftBehindWorkflow.run, attempts, id=f"left-{uuid.uuid4()}", task_queue=Queue.LEAGUE
+    )
+    await eventually(lambda: ATTEMPTS == [1])
+    return asyncio.create_task(handle.result())
+
+
+async def test_what_a_killed_worker_was_handed_is_tried_again(temporal: Client) -> None:
+    async with one_worker(temporal, dead_identity()) as (store, train):
+        result = await start(store, attempts=0)
+        assert await fail_left_behind(train) == 1
+        assert await asyncio.wait_for(result, PATIENCE) == ["attempt 2"]
+        assert await fail_left_behind(train) == 0, "the attempt is over: nothing is tried a third time"
     assert ATTEMPTS == [1, 2]
 
 
-async def test_a_full_disk_only_costs_the_faster_retry(tmp_path: Path) -> None:
-    journal = ActivityJournal(tmp_path)
-    (own,) = tmp_path.iterdir()
-    own.rmdir()
-    with journal.noted(b"token"):
-        assert list(tmp_path.iterdir()) == []
+async def test_a_workflow_that_retries_by_itself_learns_what_the_worker_told_last(temporal: Client) -> None:
+    async with one_worker(temporal, dead_identity()) as (store, train):
+        result = await start(store, attempts=1)
+        assert await fail_left_behind(train) == 1
+        assert await asyncio.wait_for(result, PATIENCE) == [Failure.WORKER_LOST, "the worker was killed", "41000"]
 
 
-async def test_a_part_without_a_supervisor_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(READY_FILE, raising=False)
-    assert journal_folder() is None
-    monkeypatch.setenv(READY_FILE, "/home/run/store-worker.ready")
-    assert journal_folder() == Path("/home/run/store-worker.activities")
+@pytest.mark.parametrize(
+    "called",
+    [own_identity(), "1@elsewhere lanista-1.0 another-boot/17", "4711@older lanista-1.0"],
+    ids=["this process", "another machine", "an earlier release"],
+)
+async def test_a_worker_that_may_be_alive_keeps_its_activities(temporal: Client, called: str) -> None:
+    async with one_worker(temporal, called) as (store, train):
+        result = await start(store, attempts=1)
+        assert await fail_left_behind(train) == 0
+        assert not result.done()
+        async for found in store.list_workflows("ExecutionStatus = 'Running'"):
+            await store.get_workflow_handle(found.id).terminate()
+        await asyncio.wait([result])
+        assert result.exception() is not None

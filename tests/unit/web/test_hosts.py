@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +14,7 @@ from api.web.live.hosts import describe_hosts, describe_unreached
 from orchestrator.clock_skew import Skew
 from orchestrator.contracts.interactive import RayNode, RayResources, Unreached
 from orchestrator.contracts.queues import Queue
+from orchestrator.temporal import identity
 from orchestrator.temporal.identity import own_identity, parse_identity
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -44,6 +48,23 @@ def test_an_identity_tells_host_and_release() -> None:
     assert parse_identity(own_identity()).host and parse_identity(own_identity()).release
     assert (parse_identity("4711@host-a").host, parse_identity("4711@host-a").release) == ("host-a", "")
     assert parse_identity("some tool").host == ""
+
+
+def test_people_see_an_identity_without_the_birth_of_its_process() -> None:
+    own = parse_identity(own_identity())
+    assert own.place and own.began and own.shown == own_identity().rpartition(" ")[0]
+    assert not own.is_dead()
+    assert parse_identity("some tool").shown == "some tool"
+
+
+def test_a_process_that_only_waits_to_be_reaped_is_dead() -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]) as process:
+        called = parse_identity(f"{process.pid}@x lanista-1.0 {identity._place()}/{identity._began(process.pid)}")
+        assert not called.is_dead()
+        process.kill()
+        while identity._began(process.pid):
+            time.sleep(0.01)
+        assert called.is_dead() and process.returncode is None, "nobody has waited for it yet"
 
 
 def test_parts_are_gathered_by_host() -> None:
