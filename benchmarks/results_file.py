@@ -14,5 +14,7 @@ def read_results(file: Path) -> dict[str, Any]:
 
 
 def write_results(file: Path, rows: dict[str, Any]) -> None:
-    """Write all parts."""
-    file.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    """Write all parts; a run that is stopped meanwhile leaves the old file or the new one."""
+    new = file.with_name(f"{file.name}.new")
+    new.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    new.replace(file)

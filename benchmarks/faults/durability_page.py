@@ -58,8 +58,12 @@ example, on a Ray of its own, saved after every iteration. It is hit by the same
 copies more than the six networks of its start. Where it does not go on by itself within 90 s, or its driver is gone,
 it is restored as RLlib's documentation says: by `Algorithm.from_checkpoint` on the last checkpoint, after starting
 Ray again where that died. Members are those that the league matches, not the stored networks. The wait ends with the
-first iteration trained again; here a script reacts at once, where a person would have to notice first.
+first iteration trained again; here a script reacts at once, where a person would have to notice first. Beside each
+row is what the campaign above came to where the same part of Lanista was killed. Steps and members are lost where they
+were there before the kill, and are not afterwards; what was under way is trained again by both.
 """
+COUNTERPARTS = {"driver": "train-worker", "env runner": "ray actor", "ray head": "ray head"}
+"""What has the same duty in Lanista: the train worker drives the crews."""
 
 
 def page(rows: list[Row], others: dict[str, Any]) -> str:
@@ -69,7 +73,8 @@ def page(rows: list[Row], others: dict[str, Any]) -> str:
         parts += [by_kind(rows), by_piece(rows)]
     return (
         "\n\n".join(
-            part.strip() for part in [*parts, FOUND, peer(others.get("peer_kills", {})), other_runs(others), METHOD]
+            part.strip()
+            for part in [*parts, FOUND, peer(others.get("peer_kills", {}), rows), other_runs(others), METHOD]
         )
         + "\n"
     )
@@ -157,29 +162,49 @@ def other_runs(others: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def peer(rows: dict[str, Any]) -> str:
-    """RLlib's league under the same deaths."""
+def peer(rows: dict[str, Any], own: list[Row]) -> str:
+    """RLlib's league under the same deaths, and what they came to here."""
     lines = ["## The same deaths in RLlib", "", PEER_METHOD.strip(), ""]
     if not rows:
         return "\n".join([*lines, "No kill of it is recorded yet."])
     lines += [
-        "| killed | times | goes on by itself | median wait | steps lost | members lost | what a person does | load |"
+        "| league | killed | times | goes on by itself | median wait "
+        "| steps lost | members lost | what a person does | load |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    lines += ["| --- | --- | --- | --- | --- | --- | --- | --- |"]
     by_kind: dict[str, list[Row]] = defaultdict(list)
     for row in rows.values():
         by_kind[row["kind"]].append(row)
     for kind, found in sorted(by_kind.items()):
-        steps = [max(0, row["steps_before"] - row["steps_saved"]) if not row["by_itself"] else 0 for row in found]
-        members = [len(set(row["members_before"]) - set(row["members_after"])) for row in found]
-        needed = "; ".join(sorted({", ".join(row["person"]) or "nothing" for row in found}))
-        load = [row["load"] for row in found]
-        lines.append(
-            f"| {kind} | {len(found)} | {sum(row['by_itself'] for row in found)} of {len(found)} "
-            f"| {median(row['seconds'] for row in found):.1f} s | {_range(steps)} | {_range(members)} | {needed} "
-            f"| {min(load):.0f} to {max(load):.0f} |"
-        )
+        lines += [_peer_line(kind, found), *_own_line(COUNTERPARTS[kind], own)]
     return "\n".join(lines)
+
+
+def _peer_line(kind: str, found: list[Row]) -> str:
+    steps = [max(0, row["steps_before"] - row["steps_saved"]) if not row["by_itself"] else 0 for row in found]
+    members = [
+        f"{len(set(row['members_before']) - set(row['members_after']))} of {len(row['members_before'])}"
+        for row in found
+    ]
+    needed = "; ".join(sorted({", ".join(row["person"]) or "nothing" for row in found}))
+    load = [row["load"] for row in found]
+    return (
+        f"| RLlib | {kind} | {len(found)} | {sum(row['by_itself'] for row in found)} of {len(found)} "
+        f"| {median(row['seconds'] for row in found):.1f} s | {_range(steps)} | {', '.join(members)} | {needed} "
+        f"| {min(load):.0f} to {max(load):.0f} |"
+    )
+
+
+def _own_line(kind: str, own: list[Row]) -> list[str]:
+    found = [fault for row in own for fault in audited(row) if fault["kind"] == kind]
+    if not found:
+        return []
+    lost, load = summed(own)["lost"], [fault["load"] for fault in found]
+    return [
+        f"| Lanista | {kind} | {len(found)} | {len(found)} of {len(found)} "
+        f"| {median(fault['recovery_s'] for fault in found):.1f} s | {lost} | {lost} | nothing "
+        f"| {min(load):.0f} to {max(load):.0f} |"
+    ]
 
 
 def _range(values: list[int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -16,8 +17,8 @@ _EXPLOITERS = (
     {"name": "main-exploiter", "role": "main_exploiter"},
     {"name": "league-exploiter", "role": "league_exploiter"},
 )
-MAIN_STEPS = 70_000_000
-"""About what the league's main trains in half an hour on two cores: its learning rate falls over these steps."""
+MAIN_STEPS_A_CORE = 35_000_000
+"""About what the league's main trains in half an hour on each core: its learning rate falls over these steps."""
 _NEWEST = (
     "SELECT v.uri, v.sha256, v.size, v.number, v.steps FROM model_versions v JOIN players p ON p.id = v.player_id"
     " WHERE v.trial_id = %s AND p.name = 'main' AND v.uri IS NOT NULL ORDER BY v.number DESC LIMIT 1"
@@ -44,7 +45,8 @@ def spec_of(by: str, seed: int, budget: dict[str, Any]) -> dict[str, Any]:
         "minibatch": 2048,
         "rollout_steps": 128,
     }
-    falling = {"learning_rate_steps": budget.get("steps", MAIN_STEPS), "learning_rate_left": 0.1}
+    steps = budget.get("steps", MAIN_STEPS_A_CORE * len(os.sched_getaffinity(0)))
+    falling = {"learning_rate_steps": steps, "learning_rate_left": 0.1}
     main = {"name": "main", "role": "main", "algorithm": {**algorithm, **falling}}
     return {
         "game": {"id": "slime_volley"},

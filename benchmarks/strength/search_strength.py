@@ -4,10 +4,10 @@
 
 Each run trains one main in self-play through a stack of its own until the time is over, on two cores or on those that
 `taskset` leaves it. In connect four the newest version then chooses in fresh positions where the choice matters: random
-games reached them, and the solver bitbully (AGPL, a program of its own in build/bitbully-venv) says that some moves keep
-the game's value and others give it away. The error is the share of positions in which the value is given away, by the
-network alone and with 64 and 200 simulations. Paired games against MCTS-1000 follow. A row a run is kept in benchmarks/results/search_strength.json, and
-a second call runs only what is missing.
+games reached them, and the solver bitbully (AGPL, a program of its own in build/bitbully-venv) says that some moves
+keep the game's value and others give it away. The error is the share of positions in which the value is given away, by
+the network alone and with 64 and 200 simulations. Paired games against MCTS-1000 follow. A row a run is kept in
+benchmarks/results/search_strength.json, and a second call runs only what is missing.
 """
 
 from __future__ import annotations

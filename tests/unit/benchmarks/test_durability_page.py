@@ -61,6 +61,14 @@ def test_the_peers_row_counts_what_was_lost() -> None:
         "members_before": ["main", "main_1"],
         "members_after": ["main"],
     }
-    row = "| driver | 1 | 0 of 1 | 30.5 s | 1,000 | 1 | notice it, restore | 2 to 2 |"
-    assert row in peer({"driver, 1": killed})
-    assert "No kill of it is recorded yet." in peer({})
+    row = "| RLlib | driver | 1 | 0 of 1 | 30.5 s | 1,000 | 1 of 2 | notice it, restore | 2 to 2 |"
+    assert row in peer({"driver, 1": killed}, [])
+    assert "No kill of it is recorded yet." in peer({}, [])
+
+
+def test_the_same_part_of_lanista_stands_beside_the_peers() -> None:
+    killed = {"kind": "driver", "by_itself": True, "seconds": 3.0, "person": [], "load": 2.0, "steps_before": 1}
+    killed |= {"steps_saved": 1, "members_before": ["main"], "members_after": ["main"]}
+    faults = [{"kind": "train-worker", "recovery_s": wait, "load": 1.0} for wait in (2.0, 4.0)]
+    own = [{**ROW, "faults": faults}]
+    assert "| Lanista | train-worker | 2 | 2 of 2 | 3.0 s | 0 | 0 | nothing | 1 to 1 |" in peer({"a": killed}, own)

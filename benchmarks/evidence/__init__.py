@@ -1,0 +1,1 @@
+"""Pages of docs/evidence that are written from recorded rows alone: strength, search and load."""
