@@ -184,6 +184,8 @@ class Parts:
         self.home.secret("ray.token")
         return {
             **shared,
+            # the head keeps 100,000 ended calls of actors by default, and grows for hours until it has them
+            "RAY_task_events_max_num_task_in_gcs": "2000",
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(self.home.root / "ray.token"),
             # without this Ray replaces the loopback address by the machine's external one

@@ -3,6 +3,9 @@
 TensorBoard has no sign-in of its own. Its own command also starts a data server at a port without a password and writes
 a file into a folder below /tmp that any user may have prepared; this command does neither.
 
+It reads every chart into memory and goes on to read what is added, which in a long league costs ever more, whether
+anybody looks or not. So it is loaded by the first request, and the process starts anew when nobody has asked for long.
+
 See docs/decisions/authentication.md.
 """
 
@@ -10,46 +13,79 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from tensorboard import default
-from tensorboard.program import TensorBoard, TensorBoardServer
-from werkzeug.serving import make_server
+from werkzeug.serving import BaseWSGIServer, make_server
 
 UNIX = "unix:"
 LOCAL = "127.0.0.1"
+IDLE_SECONDS = 1800.0
+"""After so long without a request the charts in memory are given up: an open page asks twice a minute."""
+App = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
-class PlainServer(TensorBoardServer):  # type: ignore[misc]
-    """Serves TensorBoard's application at a socket (`unix:/path`) or at a port of 127.0.0.1."""
+class OnDemand:
+    """TensorBoard's application over a folder, loaded by the first request."""
 
-    where = ""
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._loading = threading.Lock()
+        self._app: App | None = None
+        self._last = 0.0
 
-    def __init__(self, wsgi_app: Any, flags: Any) -> None:
-        if self.where.startswith(UNIX):
-            path = self.where.removeprefix(UNIX)
-            with suppress(FileNotFoundError):
-                os.unlink(path)  # left by a server that was killed
-            os.umask(0o077)
-            self._server = make_server(f"unix://{path}", 0, wsgi_app, threaded=True)
-        else:
-            self._server = make_server(LOCAL, int(self.where), wsgi_app, threaded=True)
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        self._last = time.monotonic()
+        with self._loading:
+            if self._app is None:
+                self._app = application(self._folder)
+        return self._app(environ, start_response)
 
-    def serve_forever(self) -> None:
-        self._server.serve_forever()
+    def idle(self) -> bool:
+        """Whether it was loaded, and nobody has asked for long."""
+        return self._app is not None and time.monotonic() - self._last > IDLE_SECONDS
 
-    def get_url(self) -> str:
-        return self.where
+
+def application(folder: str) -> App:
+    """TensorBoard's own application, whose threads read the folder from now on."""
+    from tensorboard import default
+    from tensorboard.program import TensorBoard
+
+    made: list[App] = []
+    program = TensorBoard(plugins=default.get_plugins(), server_class=lambda app, flags: made.append(app))
+    program.configure(("tensorboard", "--logdir", folder, "--load_fast", "false"))
+    program._fix_mime_types()
+    program._make_server()
+    return made[0]
+
+
+def server_at(where: str, app: App) -> BaseWSGIServer:
+    """A server of the application at a socket (`unix:/path`) or at a port of 127.0.0.1."""
+    if not where.startswith(UNIX):
+        return make_server(LOCAL, int(where), app, threaded=True)
+    path = where.removeprefix(UNIX)
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # left by a server that was killed
+    os.umask(0o077)
+    return make_server(f"unix://{path}", 0, app, threaded=True)
 
 
 def main(folder: str, where: str) -> None:
     """Serve the charts of a folder until the process is stopped."""
-    PlainServer.where = where
-    program = TensorBoard(plugins=default.get_plugins(), server_class=PlainServer)
-    program.configure(("tensorboard", "--logdir", folder, "--load_fast", "false"))
-    program._fix_mime_types()
-    program._make_server().serve_forever()
+    app = OnDemand(folder)
+    server = server_at(where, app)
+    threading.Thread(target=_start_anew_when_idle, args=(app,), daemon=True).start()
+    server.serve_forever()
+
+
+def _start_anew_when_idle(app: OnDemand) -> None:
+    """Replace this process by a fresh one: what TensorBoard has read cannot be given up otherwise."""
+    while not app.idle():
+        time.sleep(IDLE_SECONDS / 30)
+    os.execv(sys.executable, [sys.executable, "-m", "lanista.stack.tensorboard_server", *sys.argv[1:]])  # noqa: S606 - no shell on purpose
 
 
 if __name__ == "__main__":
