@@ -95,7 +95,8 @@ class LocalStack:
                 url = f"http://127.0.0.1:{self.port}/api/v1{path}"
                 answer = httpx.request(method, url, json=body, headers=headers, timeout=30)
                 if answer.status_code < 500:
-                    answer.raise_for_status()
+                    if answer.is_error:
+                        raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text}")
                     return answer.json()
             except httpx.TransportError:
                 pass
@@ -117,7 +118,9 @@ class LocalStack:
                 time.sleep(0.2)
 
     def start_trial(self, spec: dict[str, Any], name: str = "measured") -> str:
-        answer = self.call("POST", "/trials", {"project": "benchmarks", "name": name, "spec": spec})
+        """The id of a trial of this name; names have hyphens where those of presets have underscores."""
+        new = {"project": "benchmarks", "name": name.replace("_", "-"), "spec": spec}
+        answer = self.call("POST", "/trials", new)
         return str(answer["id"])
 
 
