@@ -33,8 +33,9 @@ search a player looks at the position once. [How it is counted](../benchmarks.md
 """
 EQUILIBRIUM = """## Distance from equilibrium
 
-`python -m benchmarks.exploitability`: NashConv at the end of a run, 0 at an equilibrium; the mean of the seeds where a
-cell has several. [How it is counted](../benchmarks.md#exploitability).
+`python -m benchmarks.exploitability`: NashConv at the end of a run, 0 at an equilibrium, by seed
+where there are several. A league ends after ten minutes or 40 generations, whichever is first; `seconds` are those of training until
+then. [How it is counted](../benchmarks.md#exploitability).
 """
 
 
@@ -135,12 +136,21 @@ def equilibrium_table(rows: Rows) -> str:
     lines = []
     for (game, by, minutes), found in sorted(by_case.items(), key=lambda each: (GAMES.index(each[0][0]), _at(each))):
         ends = [row["points"][-1] for row in found]
-        last, mixture = ([f"{end[column]:.3f}" for end in ends] for column in (1, 2))
+        last, mixture = ([f"{end[column]:.4f}" for end in ends] for column in (1, 2))
         audits = [row.get("audit_agrees") for row in found]
-        steps = ", ".join(f"{end[0]:,}" for end in ends)
+        steps, seconds = (", ".join(f"{end[column]:,.0f}" for end in ends) for column in (0, 3))
         audit = "" if None in audits else "agrees" if all(audits) else "disagrees"
-        lines.append([game, by, f"{minutes:g}", ", ".join(last), ", ".join(mixture), steps, audit])
-    heads = ("game", "by", "minutes", "last version", "the pool's mixture", "steps, iterations or episodes", "audit")
+        lines.append([game, by, f"{minutes:g}", ", ".join(last), ", ".join(mixture), steps, seconds, audit])
+    heads = (
+        "game",
+        "by",
+        "minutes",
+        "last version",
+        "the pool's mixture",
+        "steps, iterations or episodes",
+        "seconds",
+        "audit",
+    )
     return table(heads, lines)
 
 
@@ -158,6 +168,6 @@ def goals_of(rows: Rows) -> str:
         best = min(leagues, key=lambda row: float(row["points"][-1][2]))
         reached = sorted({row["preset"] for row in leagues if row["points"][-1][2] < goal}, key=BY.index)
         who = f"reached by {', '.join(f'`{by}`' for by in reached)}" if reached else "reached by none"
-        lowest = f"the lowest is `{best['preset']}`'s {best['points'][-1][2]:.3f}"
+        lowest = f"the lowest is `{best['preset']}`'s {best['points'][-1][2]:.4f}"
         said.append(f"- {game}: a mixture under {goal:g} {who}; {lowest}")
     return "\n".join(said)

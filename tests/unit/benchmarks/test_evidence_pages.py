@@ -60,10 +60,10 @@ def test_players_of_a_run_have_a_line_each() -> None:
 
 def test_goals_are_those_of_leagues_alone() -> None:
     text = strength.page({}, {}, EQUILIBRIUM)
-    assert "| kuhn_poker | psro | 10 | 0.250 | 0.015 | 200 | agrees |" in text
-    assert "| leduc_poker | openspiel-cfr | 10 | 0.100 | 0.100 | 9 |  |" in text
-    assert "- kuhn_poker: a mixture under 0.02 reached by `psro`; the lowest is `psro`'s 0.015" in text
-    assert "- leduc_poker: a mixture under 0.33 reached by none; the lowest is `mmd`'s 1.500" in text
+    assert "| kuhn_poker | psro | 10 | 0.2500 | 0.0150 | 200 | 2 | agrees |" in text
+    assert "| leduc_poker | openspiel-cfr | 10 | 0.1000 | 0.1000 | 9 | 3 |  |" in text
+    assert "- kuhn_poker: a mixture under 0.02 reached by `psro`; the lowest is `psro`'s 0.0150" in text
+    assert "- leduc_poker: a mixture under 0.33 reached by none; the lowest is `mmd`'s 1.5000" in text
 
 
 def test_rates_and_errors_of_search() -> None:
