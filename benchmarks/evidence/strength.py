@@ -33,8 +33,8 @@ search a player looks at the position once. [How it is counted](../benchmarks.md
 """
 EQUILIBRIUM = """## Distance from equilibrium
 
-`python -m benchmarks.exploitability`: NashConv at the end of a run, 0 at an equilibrium, by seed
-where there are several. A league ends after ten minutes or 40 generations, whichever is first; `seconds` are those of training until
+`python -m benchmarks.exploitability`: NashConv at the end of a run, 0 at an equilibrium, by seed where there are
+several. A league ends after ten minutes or 40 generations, whichever is first; `seconds` are those of training until
 then. [How it is counted](../benchmarks.md#exploitability).
 """
 
