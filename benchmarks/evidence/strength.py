@@ -106,8 +106,8 @@ def solver_table(rows: Rows) -> str:
             cells = _name(key, player), _result(first), first["held"], _result(second), second["length"]
             lines.append(cells)
     heads = ("player", "moving first", "moves until the value was lost", "moving second", "length of those games")
-    found = table(heads, lines)
-    return f"Games against the solver, won, drawn and lost:\n\n{found}" if found else ""
+    games = table(heads, lines)
+    return f"Games against the solver, won, drawn and lost:\n\n{games}" if games else ""
 
 
 def _ordered(rows: Rows) -> list[tuple[str, Rows]]:
