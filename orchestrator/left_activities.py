@@ -3,8 +3,8 @@
 Temporal notices a worker's death only by silence: an activity is tried again when its time limit has passed, or when
 its heartbeats have been missing for some seconds. But it knows which process it handed each activity to, also one that
 died before it began. So a worker that starts looks through the running workflows and fails what dead processes of its
-own machine were handed; the server then retries at once. An attempt that is over is refused by the server, so a late
-report changes nothing.
+own machine were handed; the server then retries at once. The server is asked again right before each report, as another
+worker may have reported meanwhile: it takes a report for whatever attempt runs then.
 
 See docs/decisions/temporal.md.
 """
@@ -62,17 +62,31 @@ async def fail_left_behind(client: Client) -> int:
 
 async def _fail_dead(client: Client, workflow: WorkflowExecution) -> int:
     """Those of one workflow."""
+    failed = 0
+    for seen in await _left_behind(client, workflow):
+        # what was reported before took time, and another worker that started may have been faster
+        if same := [each for each in await _left_behind(client, workflow) if _attempt(each) == _attempt(seen)]:
+            failed += await _fail(client, workflow, same[0])
+    return failed
+
+
+async def _left_behind(client: Client, workflow: WorkflowExecution) -> list[PendingActivityInfo]:
+    """Activities of the workflow that dead processes have; none where it has ended."""
     asked = DescribeWorkflowExecutionRequest(namespace=client.namespace, execution=workflow)
     try:
         found = await client.workflow_service.describe_workflow_execution(asked)
-    except RPCError:  # it has ended meanwhile
-        return 0
-    return sum([await _fail(client, workflow, each) for each in found.pending_activities if _left_behind(each)])
+    except RPCError:
+        return []
+    return [
+        each
+        for each in found.pending_activities
+        if each.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
+        and parse_identity(each.last_worker_identity).is_dead()
+    ]
 
 
-def _left_behind(pending: PendingActivityInfo) -> bool:
-    started = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
-    return started and parse_identity(pending.last_worker_identity).is_dead()
+def _attempt(pending: PendingActivityInfo) -> tuple[str, int, str]:
+    return pending.activity_id, pending.attempt, pending.last_worker_identity
 
 
 async def _fail(client: Client, workflow: WorkflowExecution, pending: PendingActivityInfo) -> bool:

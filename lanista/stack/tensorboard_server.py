@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from werkzeug.serving import BaseWSGIServer, make_server
@@ -24,7 +25,9 @@ from werkzeug.serving import BaseWSGIServer, make_server
 UNIX = "unix:"
 LOCAL = "127.0.0.1"
 IDLE_SECONDS = 1800.0
-"""After so long without a request the charts in memory are given up: an open page asks twice a minute."""
+"""After so long without a request the charts in memory are given up; the next request loads them again."""
+FIRST_READ_SECONDS = 10.0
+"""How long the first request waits at most until TensorBoard knows which runs there are."""
 App = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
@@ -54,11 +57,20 @@ def application(folder: str) -> App:
     from tensorboard import default
     from tensorboard.program import TensorBoard
 
+    class Program(TensorBoard):  # type: ignore[misc]
+        def _make_data_provider(self) -> Any:
+            self.provider, self.runs = super()._make_data_provider()
+            return self.provider, self.runs
+
     made: list[App] = []
-    program = TensorBoard(plugins=default.get_plugins(), server_class=lambda app, flags: made.append(app))
+    program = Program(plugins=default.get_plugins(), server_class=lambda app, flags: made.append(app))
     program.configure(("tensorboard", "--logdir", folder, "--load_fast", "false"))
     program._fix_mime_types()
     program._make_server()
+    # it reads in a thread of its own; a page without a player would look as if there were none
+    patience = time.monotonic() + FIRST_READ_SECONDS
+    while any(Path(folder).rglob("*tfevents*")) and not program.runs.Runs() and time.monotonic() < patience:
+        time.sleep(0.1)
     return made[0]
 
 

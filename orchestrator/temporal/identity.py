@@ -29,13 +29,13 @@ class ProcessIdentity:
     host: str = ""
     release: str = ""
     place: str = ""
-    """The boot of a machine and the namespace of process ids there: two processes of one place never look alike."""
+    """The boot of a machine and the namespace of process ids there, in which no two processes look alike."""
     began: str = ""
     """When the process began, in ticks since the boot: stepping the clock does not change it."""
 
     def is_dead(self) -> bool:
         """Whether it was a process of this place that no longer runs; False where this process cannot know."""
-        return bool(self.place) and self.place == _place() and _began(self.process) != self.began
+        return bool(self.place) and self.place == _place() and _began(self.process) not in (self.began, None)
 
 
 def own_identity() -> str:
@@ -59,16 +59,28 @@ def _place() -> str:
     """Empty where the system does not tell."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot.partition('-')[0]}-{os.stat(_PROC / 'self/ns/pid').st_ino}"
+        return f"{boot}-{os.stat(_PROC / 'self/ns/pid').st_ino}"
     except OSError:
         return ""
 
 
-def _began(process: int) -> str:
-    """Empty for a process that does not run: none of that id, or one that only waits to be reaped."""
+def _began(process: int) -> str | None:
+    """Empty for a process that does not run: none of that id, or one that only waits to be reaped. None: not known."""
     try:
+        text = (_PROC / str(process) / "stat").read_text(errors="replace")
         # the name before the last bracket may hold anything
-        state, *fields = (_PROC / str(process) / "stat").read_text().rpartition(")")[2].split()
-    except (OSError, ValueError):
-        return ""
-    return "" if state in "ZXx" else fields[18]
+        state, *fields = text.rpartition(")")[2].split()
+        return "" if state in "ZXx" else fields[18]
+    except (OSError, ValueError, IndexError):
+        return None if _exists(process) else ""
+
+
+def _exists(process: int) -> bool:
+    """Also of a process that another user's may not see in /proc."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -199,11 +199,15 @@ def read_task_queues(answers: Mapping[Queue, DescribeTaskQueueResponse], now: da
     for _, identity, last_seen in seen:
         polls[identity] = max(last_seen, polls.get(identity, last_seen))
     gone = {identity for identity, last in polls.items() if (now - last).total_seconds() > GONE_SECONDS}
+    # a container that was started again has a process of the same name
+    named: dict[tuple[Queue, str], WorkerSeen] = {}
+    for queue, identity, last_seen in seen:
+        name = parse_identity(identity).shown
+        worker = WorkerSeen(identity=name, queue=queue, last_seen=last_seen, gone=identity in gone)
+        if (queue, name) not in named or named[queue, name].last_seen < last_seen:
+            named[queue, name] = worker
     return TaskQueues(
-        workers=[
-            WorkerSeen(identity=parse_identity(identity).shown, queue=queue, last_seen=last_seen, gone=identity in gone)
-            for queue, identity, last_seen in seen
-        ],
+        workers=list(named.values()),
         queues=[_queue(queue, answer, gone) for queue, answer in answers.items()],
     )
 

@@ -15,6 +15,9 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 NOBODY = 65534
 
@@ -22,6 +25,9 @@ NOBODY = 65534
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     folder = tmp_path_factory.mktemp("charts")
+    writer = EventFileWriter(str(folder / "main"))
+    writer.add_event(Event(step=1, summary=Summary(value=[Summary.Value(tag="loss", simple_value=1.0)])))
+    writer.close()
     place = Path(tempfile.mkdtemp(prefix="tb-")) / "s"  # a short path: sockets allow no long ones
     command = [sys.executable, "-m", "lanista.stack.tensorboard_server", str(folder), f"unix:{place}"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -38,6 +44,7 @@ def test_it_serves_tensorboard_and_opens_no_port(served: tuple[subprocess.Popen[
     process, place = served
     before = psutil.Process(process.pid).memory_info().rss
     with httpx.Client(transport=httpx.HTTPTransport(uds=str(place)), timeout=60) as client:
+        assert client.get("http://tensorboard/data/runs").json() == ["main"], "the first request knows the runs"
         assert "<title>TensorBoard" in client.get("http://tensorboard/").text
     # it was loaded by this request: nobody pays for charts that nobody looks at
     assert psutil.Process(process.pid).memory_info().rss > before + 10_000_000
@@ -71,8 +78,7 @@ def test_charts_that_nobody_looks_at_are_given_up(tmp_path: Path) -> None:
     program += f"sys.argv[1:] = {[str(tmp_path), f'unix:{place}']!r}; server.main(*sys.argv[1:])"
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
     try:
-        wait_for(place.exists)
-        asked(place)
+        wait_for(lambda: "<title>TensorBoard" in asked(place))
         loaded = psutil.Process(process.pid).memory_info().rss
         wait_for(lambda: psutil.Process(process.pid).memory_info().rss < loaded - 10_000_000)
         wait_for(lambda: "<title>TensorBoard" in asked(place))

@@ -12,11 +12,14 @@ from datetime import timedelta
 
 import pytest
 from temporalio import activity, workflow
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import Client
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from orchestrator import left_activities
 from orchestrator.contracts import Queue
 from orchestrator.contracts.errors import Failure
 from orchestrator.left_activities import fail_left_behind
@@ -104,6 +107,26 @@ async def test_a_workflow_that_retries_by_itself_learns_what_the_worker_told_las
         result = await start(store, attempts=1)
         assert await fail_left_behind(train) == 1
         assert await asyncio.wait_for(result, PATIENCE) == [Failure.WORKER_LOST, "the worker was killed", "41000"]
+
+
+async def test_an_attempt_that_began_meanwhile_is_left_alone(temporal: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with one_worker(temporal, dead_identity()) as (store, train):
+        result = await start(store, attempts=0)
+        looked: list[int] = []
+        look = left_activities._left_behind
+
+        async def late(client: Client, workflow: WorkflowExecution) -> list[PendingActivityInfo]:
+            found = await look(client, workflow)
+            looked.append(len(found))
+            if found and sum(looked) == 1:  # another worker reports it, and the next attempt begins
+                assert await left_activities._fail(client, workflow, found[0])
+                await eventually(lambda: ATTEMPTS == [1, 2])
+            return found
+
+        monkeypatch.setattr(left_activities, "_left_behind", late)
+        assert await fail_left_behind(train) == 0
+        assert await asyncio.wait_for(result, PATIENCE) == ["attempt 2"]
+    assert ATTEMPTS == [1, 2] and sum(looked) == 1
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,14 @@ def test_a_killed_worker_is_gone_and_serves_no_queue() -> None:
     found = read_task_queues(queues, NOW)
     assert {worker.identity for worker in found.workers if worker.gone} == {"killed@host"}
     assert {queue.name: queue.pollers for queue in found.queues} == {Queue.TRAIN: 2, Queue.PLAY: 2, Queue.STORE: 0}
+
+
+def test_a_container_that_was_started_again_is_one_worker() -> None:
+    """Its process has the same id, host and release, and another birth."""
+    answer = DescribeTaskQueueResponse()
+    for born, ago in ((1, GONE_SECONDS + 60), (2, 1)):
+        poller = answer.pollers.add(identity=f"1@box lanista-1.0 boot-4026/{born}")
+        poller.last_access_time.FromDatetime(NOW - timedelta(seconds=ago))
+    (worker,) = read_task_queues({Queue.STORE: answer}, NOW).workers
+    assert (worker.identity, worker.gone) == ("1@box lanista-1.0", False)
+    assert worker.last_seen == NOW - timedelta(seconds=1)
