@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.evidence.markdown import document, percent, table
 
 Rows = dict[str, Any]
+NONE = "No run is recorded yet."
 INTRODUCTION = """# Search, measured
 
 This page is written from `benchmarks/results/` by `python -m benchmarks.evidence`; a test fails where it states
@@ -28,7 +29,8 @@ solver; the bot's rows are games won, drawn and lost against it.
 
 def page(speed: Rows, strength: Rows) -> str:
     """The whole page."""
-    return document(INTRODUCTION, SPEED, speed_table(speed), STRENGTH, errors_table(strength), games_table(strength))
+    speeds, strengths = speed_table(speed), [errors_table(strength), games_table(strength)]
+    return document(INTRODUCTION, SPEED, speeds or NONE, STRENGTH, *(strengths if any(strengths) else [NONE]))
 
 
 def speed_table(rows: Rows) -> str:

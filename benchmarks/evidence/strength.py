@@ -11,13 +11,14 @@ from benchmarks.slime_volley.__main__ import PUBLISHED
 from benchmarks.strength.exploitability import BY, GAMES, GOALS
 
 Rows = dict[str, Any]
+NONE = "No run is recorded yet."
 BEST_PUBLISHED = "GA, self-play"
 """The best self-play row that the package's documentation has."""
 INTRODUCTION = """# Strength, measured
 
 This page is written from `benchmarks/results/` by `python -m benchmarks.evidence`; a test fails where it states
 anything else. What each measurement does, and how it is counted, is in [benchmarks](../benchmarks.md). A row is one
-run; `cores` are those that it had. Other runs stand in the files until they have been made.
+run; `cores` are those that it had, mostly shared with other measurements.
 """
 SLIME = """## Slime volleyball
 
@@ -69,7 +70,7 @@ def slime_table(rows: Rows) -> str:
 
 
 def slime_verdict(rows: Rows) -> str:
-    """Whether leagues beat the best published self-play, said for each run of the present settings."""
+    """Whether a run beats the best published self-play, said for each."""
     best = PUBLISHED[BEST_PUBLISHED]["mean"]
     said = [
         f"- {key}: {row['greedy']['mean']:+.3f} ± {row['greedy']['half_width']:.3f} (95 % of the mean), "
@@ -94,7 +95,7 @@ def perfect_table(rows: Rows) -> str:
                 for name in SETS
             ]
             lines.append([_name(key, player), row["cores"], *cells])
-    return table(("player", "cores", *SETS), lines)
+    return table(("player", "cores", *SETS), lines) or NONE
 
 
 def solver_table(rows: Rows) -> str:
@@ -120,7 +121,7 @@ def _players(row: Rows) -> list[tuple[str, Rows]]:
 
 def _name(key: str, player: str) -> str:
     by, _, rest = key.partition(", ")
-    told = rest.partition(", seed")[0] if "minutes" in rest else ""
+    told = rest.partition(" positions a set")[0].rpartition(",")[0] if "minutes" in rest else ""
     return ", ".join(part for part in (by, told, player if player.startswith("search") else "") if part)
 
 
@@ -159,14 +160,15 @@ def _at(case: tuple[tuple[str, str, float], list[Rows]]) -> tuple[int, float]:
 
 
 def goals_of(rows: Rows) -> str:
-    """Which leagues reached the goal of each game."""
+    """Which leagues reached the goal of each game, with every seed that was run."""
     said = []
     for game, goal in GOALS.items():
         leagues = [row for row in rows.values() if row["game"] == game and not row["preset"].startswith("openspiel")]
         if not leagues:
             continue
         best = min(leagues, key=lambda row: float(row["points"][-1][2]))
-        reached = sorted({row["preset"] for row in leagues if row["points"][-1][2] < goal}, key=BY.index)
+        missed = {row["preset"] for row in leagues if row["points"][-1][2] >= goal}
+        reached = sorted({row["preset"] for row in leagues} - missed, key=BY.index)
         who = f"reached by {', '.join(f'`{by}`' for by in reached)}" if reached else "reached by none"
         lowest = f"the lowest is `{best['preset']}`'s {best['points'][-1][2]:.4f}"
         said.append(f"- {game}: a mixture under {goal:g} {who}; {lowest}")

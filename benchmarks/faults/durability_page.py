@@ -58,9 +58,12 @@ example, on a Ray of its own, saved after every iteration. It is hit by the same
 copies more than the six networks of its start. Where it does not go on by itself within 90 s, or its driver is gone,
 it is restored as RLlib's documentation says: by `Algorithm.from_checkpoint` on the last checkpoint, after starting
 Ray again where that died. Members are those that the league matches, not the stored networks. The wait ends with the
-first iteration trained again; here a script reacts at once, where a person would have to notice first. Beside each
-row is what the campaign above came to where the same part of Lanista was killed. Steps and members are lost where they
-were there before the kill, and are not afterwards; what was under way is trained again by both.
+first iteration trained again; here a script reacts at once, where a person would have to notice first.
+
+Beside each row is what the campaign above came to where the same part of Lanista was killed. The waits are not quite
+the same: Lanista's ends with its next commit, which may be of a generation that was trained before the kill, RLlib's
+with an iteration that began after it. What Lanista lost is what the audits of the whole campaign found, after faults of
+all kinds. A fault after which Lanista does not go on stops the campaign, and is named above instead.
 """
 COUNTERPARTS = {"driver": "train-worker", "env runner": "ray actor", "ray head": "ray head"}
 """What has the same duty in Lanista: the train worker drives the crews."""

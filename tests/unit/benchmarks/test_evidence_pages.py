@@ -52,7 +52,7 @@ def test_scores_are_judged_by_their_interval() -> None:
 def test_players_of_a_run_have_a_line_each() -> None:
     text = strength.page({}, PERFECT, {})
     cells = "| 90.0 % (75.0 %) " * 5 + "| 90.0 % (-) |"
-    for name in ("alphazero, 10 minutes", "alphazero, 10 minutes, search-64", "mcts-100"):
+    for name in ("alphazero, 10 minutes, seed 1", "alphazero, 10 minutes, seed 1, search-64", "mcts-100"):
         assert f"| {name} | 2 {cells}" in text
         assert f"| {name} | 1, 2, 3 | 4.5 | 1, 2, 3 | 20.5 |" in text
     assert text.index("| alphazero") < text.index("| mcts-100")
@@ -64,6 +64,8 @@ def test_goals_are_those_of_leagues_alone() -> None:
     assert "| leduc_poker | openspiel-cfr | 10 | 0.1000 | 0.1000 | 9 | 3 |  |" in text
     assert "- kuhn_poker: a mixture under 0.02 reached by `psro`; the lowest is `psro`'s 0.0150" in text
     assert "- leduc_poker: a mixture under 0.33 reached by none; the lowest is `mmd`'s 1.5000" in text
+    other = {**EQUILIBRIUM["a"], "seed": 2, "points": [[100, 0.5, 0.4, 1.0]]}
+    assert "under 0.02 reached by none" in strength.goals_of({**EQUILIBRIUM, "d": other}), "one of two seeds missed it"
 
 
 def test_rates_and_errors_of_search() -> None:
@@ -98,3 +100,8 @@ def test_what_load_came_to() -> None:
     assert "| trial | 10 | 21 | 100 | 1.2, 0.0 |" in text
     assert "1,500 requests in 1 pieces, 0 answers with a 5xx." in text
     assert load.page({}, {}, {}).count("No run is recorded yet.") == 2
+
+
+def test_what_was_not_run_is_said() -> None:
+    assert search.page({}, {}).count("No run is recorded yet.") == 2
+    assert strength.page({}, {}, {}).count("No run is recorded yet.") == 1
