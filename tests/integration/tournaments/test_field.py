@@ -15,6 +15,7 @@ from api.store.payoffs.cells import stored_cells
 from api.store.payoffs.replay import replay_payoff
 from api.store.tables import Alias, AliasEvent, Decision, Pairing, Player, Project, Rating, RatingFit, Tournament, Trial
 from api.store.tournaments.lifecycle import create_tournament
+from api.store.tournaments.report_reads import report_state
 from api.store.tournaments.results import entrants_of
 from api.store.trials.reads import TrialFilter, list_trials
 from league.types import DecisionKind, Stream
@@ -169,6 +170,32 @@ def test_ratings_of_two_tournaments_stand_on_the_random_bot(hall: Hall, league: 
     values = [hall.rows(Rating, Rating.fit_id == fit.id, Rating.version_id == newest)[0] for fit in strengths]
     assert [round(each.value) for each in values] == [147, 241]
     assert all(each.deviation and each.deviation > 0 for each in values)
+
+
+def test_the_state_of_a_report_changes_while_it_is_played_and_never_after(hall: Hall, league: League) -> None:
+    def state() -> object:
+        with hall.sessions() as session:
+            return report_state(session, tournament)
+
+    tournament = make(hall, league, entrants=["latest", "bot:random"], games=10)
+    created = state()
+    plan = hall.store["plan_pairings"](TournamentRequest(tournament=tournament)).pairings
+    planned = state()
+    outcome = scored(plan[0], 6)
+    hall.store["record_pairing"](
+        PairingReport(tournament=tournament, round=plan[0].round, pair=plan[0].pair, outcome=outcome)
+    )
+    played = state()
+    hall.store["end_tournament"](TournamentEnd(tournament=tournament, status="completed"))
+    ended = state()
+    assert len({created, planned, played, ended}) == 4
+    # a result that comes late is not recorded, so that what was computed stays right
+    hall.store["record_pairing"](
+        PairingReport(tournament=tournament, round=plan[0].round, pair=plan[0].pair, outcome=scored(plan[0], 1))
+    )
+    assert state() == ended
+    with pytest.raises(NotFound, match="there is no tournament nothing"), hall.sessions() as session:
+        report_state(session, "nothing")
 
 
 @pytest.mark.parametrize(("wins", "promoted"), [(10, True), (6, False)])
