@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -194,8 +195,8 @@ def test_the_state_of_a_report_changes_while_it_is_played_and_never_after(hall: 
         PairingReport(tournament=tournament, round=plan[0].round, pair=plan[0].pair, outcome=scored(plan[0], 1))
     )
     assert state() == ended
-    with pytest.raises(NotFound, match="there is no tournament nothing"), hall.sessions() as session:
-        report_state(session, "nothing")
+    with pytest.raises(NotFound, match="there is no tournament"), hall.sessions() as session:
+        report_state(session, str(uuid.uuid4()))
 
 
 @pytest.mark.parametrize(("wins", "promoted"), [(10, True), (6, False)])
