@@ -15,17 +15,26 @@ from workers.inference.policy import Policy
 
 DEFAULT_BYTES = 96 * 1024 * 1024
 """With the 64 MB of weights that 64 opponents of 1 MB need in play, a pool of 500 adds less than 200 MB to an actor."""
+DEFAULT_POLICIES = 256
+"""Four times the opponents that can be in play: versions of small networks, of which most are never met again, would
+go on to fill those bytes for hours, and an actor would grow all the while."""
 
 
 class PolicyCache:
-    """Keeps policies up to a number of bytes of weights, so that a pool of any size costs no more than that."""
+    """Keeps policies up to a number of them and of bytes of weights, so that a pool of any size costs no more."""
 
     def __init__(
-        self, store: ArtifactStore, spec: GameSpec, max_bytes: int = DEFAULT_BYTES, device: str = "cpu"
+        self,
+        store: ArtifactStore,
+        spec: GameSpec,
+        max_bytes: int = DEFAULT_BYTES,
+        device: str = "cpu",
+        max_policies: int = DEFAULT_POLICIES,
     ) -> None:
         self._store = store
         self.spec = spec
         self._max_bytes = max_bytes
+        self._max_policies = max_policies
         self._device = torch.device(device)
         self._policies: OrderedDict[str, Policy] = OrderedDict()
         self._bytes = 0
@@ -43,7 +52,7 @@ class PolicyCache:
             self.loads += 1
             self._bytes += policy.size
         self._policies[ref.sha256] = policy
-        while self._bytes > self._max_bytes and len(self._policies) > 1:
+        while len(self._policies) > 1 and (self._bytes > self._max_bytes or len(self._policies) > self._max_policies):
             _, forgotten = self._policies.popitem(last=False)
             self._bytes -= forgotten.size
         return policy

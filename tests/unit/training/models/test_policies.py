@@ -190,6 +190,16 @@ def test_the_cache_keeps_the_last_used_within_its_bytes(tmp_path: Path) -> None:
     assert cache.loads == 4
 
 
+def test_the_cache_keeps_no_more_policies_than_can_be_of_use(tmp_path: Path) -> None:
+    store = ArtifactStore(str(tmp_path))
+    refs = [save(store, stored(store, seed)) for seed in range(3)]
+    cache = PolicyCache(store, SPEC, max_policies=2)
+    for ref in refs:
+        cache.get(ref)
+    cache.get(refs[1])
+    assert (len(cache), cache.loads) == (2, 3), "the two used last, though many more would fit into the bytes"
+
+
 def test_a_policy_larger_than_the_cache_still_plays(tmp_path: Path) -> None:
     store = ArtifactStore(str(tmp_path))
     cache = PolicyCache(store, SPEC, max_bytes=1)
