@@ -29,8 +29,11 @@ REVOKING = r"^/api/v1/tokens/"
 """Fuzzed separately: a run that revokes its own token gets only 401 afterwards."""
 WANTED = 100_000
 FILE = Path(__file__).parents[1] / "results" / "api_schemathesis.json"
-_SERVER_ERROR = re.compile(r"\bST10[12]\b")
+_FAILURES = re.compile(r"^\s*❌ (ST\d+ [^:\n]+): (\d+)$", re.MULTILINE)
+"""A line of its summary: a kind of failure, and how often it was met."""
+_SERVER_ERRORS = ("ST101", "ST102")
 """Its codes of failures by a 5xx; the second is of requests with a content type that no call takes."""
+BUILD = Path(__file__).parents[2] / "build"
 POLL_SECONDS = 65
 """Temporal gives up a poll after a minute; until then it hands questions to a worker that is no longer there."""
 
@@ -56,13 +59,24 @@ def fuzz_all(stack: LocalStack, examples: int, seed: int) -> dict[str, object]:
     revoking = ["--include-path-regex", REVOKING, "--exclude-checks", "ignored_auth,unsupported_method"]
     other_code, other_cases, other_said = fuzz(base, spare, "-n", "50", "--phases", "examples,fuzzing", *revoking)
     print(other_said[other_said.find("FAILURES") :] if other_code else "", file=sys.stderr)
-    found = server_errors(said + other_said)
-    return {"cases": cases + other_cases, "exit_codes": [code, other_code], "server_errors": found}
+    BUILD.mkdir(exist_ok=True)
+    (BUILD / f"schemathesis-{seed}.log").write_text(said + other_said, encoding="utf-8")
+    found = failures(said + other_said)
+    row = {"cases": cases + other_cases, "exit_codes": [code, other_code], "server_errors": server_errors(found)}
+    return {**row, "failures": found}
 
 
-def server_errors(said: str) -> int:
-    """How often schemathesis named a 5xx."""
-    return len(_SERVER_ERROR.findall(said))
+def failures(said: str) -> dict[str, int]:
+    """What the summaries count, by kind."""
+    found: dict[str, int] = {}
+    for kind, times in _FAILURES.findall(said):
+        found[kind] = found.get(kind, 0) + int(times)
+    return found
+
+
+def server_errors(found: dict[str, int]) -> int:
+    """How many different calls were seen to answer with a 5xx."""
+    return sum(times for kind, times in found.items() if kind.startswith(_SERVER_ERRORS))
 
 
 def make_piece(seed: int, examples: int) -> dict[str, Any]:

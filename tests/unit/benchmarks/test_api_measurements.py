@@ -5,14 +5,26 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks.faults.api_schemathesis import server_errors
+from benchmarks.faults.api_schemathesis import failures, server_errors
 from benchmarks.speed.api_load import record
 
+SAID = """
+- ST101 Server error
 
-def test_both_codes_of_server_errors_are_counted() -> None:
-    said = "- ST101 Server error\n\n- ST102 Server error on undeclared request Content-Type\n\n- ST103 Undocumented\n"
-    assert server_errors(said) == 2
-    assert server_errors("Test cases:\n  26445 generated, 26445 passed\n") == 0
+Failures:
+  ❌ ST101 Server error: 1
+  ❌ ST102 Server error on undeclared request Content-Type: 2
+  ❌ ST112 Response time limit exceeded: 6
+
+For more information, run `st explain <code>` for ST101, ST112.
+"""
+
+
+def test_both_codes_of_server_errors_are_counted_once_each() -> None:
+    found = failures(SAID)
+    assert found["ST112 Response time limit exceeded"] == 6 and len(found) == 3
+    assert server_errors(found) == 3
+    assert failures("Test cases:\n  26445 generated, 26445 passed\n") == {}
 
 
 def test_rows_of_earlier_runs_are_kept(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_what_load_came_to() -> None:
     call = {"call": "trial", "p50": 10.2, "p95": 20.6, "limit": 100.0, "api_cpu": 1.23, "postgres_cpu": 0.04}
     run = {"players": 300, "matches": 1_000_000, "requests": 400, "load": 0.5, "calls": [call, {**call, "p95": 120.0}]}
     stream = {"readers": 200, "complete": 200, "events": 500}
-    piece = {"cases": 1500, "server_errors": 0, "exit_codes": [0, 0], "seconds": 60, "load": 2.5}
+    piece = {"cases": 1500, "server_errors": 0, "failures": {"ST112 Slow": 2}, "seconds": 60, "load": 2.5}
     text = load.page(
         {"now": {"commit": "abc", "result": result}, "later": {}}, {"now": {**run, "events": stream}}, {"1": piece}
     )
@@ -98,7 +98,9 @@ def test_what_load_came_to() -> None:
     assert "memory of each part then over before: api 1.010" in text and "trial 10 then 12" in text
     assert "1 of 2 calls within their limit. 200 of 200 followers got all 500 events" in text
     assert "| trial | 10 | 21 | 100 | 1.2, 0.0 |" in text
-    assert "1,500 requests in 1 pieces, 0 answers with a 5xx." in text
+    assert (
+        "1,500 requests in 1 pieces, 0 answers with a 5xx." in text and "| 1 | 1,500 | 0 | ST112 Slow: 2 | 60 |" in text
+    )
     assert load.page({}, {}, {}).count("No run is recorded yet.") == 2
 
 
