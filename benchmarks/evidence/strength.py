@@ -36,7 +36,8 @@ EQUILIBRIUM = """## Distance from equilibrium
 
 `python -m benchmarks.exploitability`: NashConv at the end of a run, 0 at an equilibrium, by seed where there are
 several. A league ends after ten minutes or 40 generations, whichever is first; `seconds` are those of training until
-then. [How it is counted](../benchmarks.md#exploitability).
+then. OpenSpiel's own ran with low priority beside them, so that they had less than a core; CFR and PSRO know the whole
+game. [How it is counted](../benchmarks.md#exploitability).
 """
 
 
@@ -140,8 +141,9 @@ def equilibrium_table(rows: Rows) -> str:
         last, mixture = ([f"{end[column]:.4f}" for end in ends] for column in (1, 2))
         audits = [row.get("audit_agrees") for row in found]
         steps, seconds = (", ".join(f"{end[column]:,.0f}" for end in ends) for column in (0, 3))
+        loads = ", ".join(f"{row['load']:.0f}" for row in found)
         audit = "" if None in audits else "agrees" if all(audits) else "disagrees"
-        lines.append([game, by, f"{minutes:g}", ", ".join(last), ", ".join(mixture), steps, seconds, audit])
+        lines.append([game, by, f"{minutes:g}", ", ".join(last), ", ".join(mixture), steps, seconds, audit, loads])
     heads = (
         "game",
         "by",

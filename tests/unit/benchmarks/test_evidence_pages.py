@@ -28,9 +28,17 @@ PERFECT: dict[str, Any] = {
 }
 POINTS = [[100, 0.5, 0.4, 1.0], [200, 0.25, 0.015, 2.0]]
 EQUILIBRIUM: dict[str, Any] = {
-    "a": {"game": "kuhn_poker", "preset": "psro", "minutes": 10, "seed": 1, "points": POINTS, "audit_agrees": True},
-    "b": {"game": "leduc_poker", "preset": "mmd", "minutes": 10, "seed": 1, "points": [[9, 2.0, 1.5, 3.0]]},
-    "c": {"game": "leduc_poker", "preset": "openspiel-cfr", "minutes": 10, "seed": 1, "points": [[9, 0.1, 0.1, 3.0]]},
+    "a": {
+        "game": "kuhn_poker",
+        "preset": "psro",
+        "minutes": 10,
+        "seed": 1,
+        "points": POINTS,
+        "load": 2,
+        "audit_agrees": True,
+    },
+    "b": {"game": "leduc_poker", "preset": "mmd", "minutes": 10, "load": 3, "points": [[9, 2.0, 1.5, 3.0]]},
+    "c": {"game": "leduc_poker", "preset": "openspiel-cfr", "minutes": 10, "load": 3, "points": [[9, 0.1, 0.1, 3.0]]},
 }
 
 
@@ -60,8 +68,8 @@ def test_players_of_a_run_have_a_line_each() -> None:
 
 def test_goals_are_those_of_leagues_alone() -> None:
     text = strength.page({}, {}, EQUILIBRIUM)
-    assert "| kuhn_poker | psro | 10 | 0.2500 | 0.0150 | 200 | 2 | agrees |" in text
-    assert "| leduc_poker | openspiel-cfr | 10 | 0.1000 | 0.1000 | 9 | 3 |  |" in text
+    assert "| kuhn_poker | psro | 10 | 0.2500 | 0.0150 | 200 | 2 | agrees | 2 |" in text
+    assert "| leduc_poker | openspiel-cfr | 10 | 0.1000 | 0.1000 | 9 | 3 |  | 3 |" in text
     assert "- kuhn_poker: a mixture under 0.02 reached by `psro`; the lowest is `psro`'s 0.0150" in text
     assert "- leduc_poker: a mixture under 0.33 reached by none; the lowest is `mmd`'s 1.5000" in text
     other = {**EQUILIBRIUM["a"], "seed": 2, "points": [[100, 0.5, 0.4, 1.0]]}
