@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def run(by: str, seed: int, rows: dict[str, Any], given: argparse.Namespace) -> 
             raise SystemExit(
                 f"{by}, seed {seed}: run the league of this seed first, it says for how many steps to train"
             )
-        budget = {"steps": league["steps"]}
+        budget = {"steps": league["main_steps" if given.main_steps else "steps"]}
     weights = package_weights()
     with local_stack() as stack:
         version, row = leagues.train(stack, by, seed, budget, limit=given.minutes * 60 * 6 + 900)
@@ -68,16 +69,18 @@ def run(by: str, seed: int, rows: dict[str, Any], given: argparse.Namespace) -> 
     return row
 
 
-def key_of(by: str, minutes: float, seed: int) -> str:
+def key_of(by: str, minutes: float, seed: int, *, main_steps: bool = False) -> str:
     """What a row is called."""
-    return f"{by}, {minutes:g} minutes, seed {seed}"
+    less = ", steps of the league's main alone" if main_steps and by != leagues.LEAGUE else ""
+    return f"{by}, {minutes:g} minutes, seed {seed}{less}"
 
 
 def summary(rows: dict[str, Any], minutes: float) -> dict[str, Any]:
     """By kind of training: the mean over the seeds, and each seed's score, of greedy play."""
     found: dict[str, Any] = {}
     for by in leagues.BY:
-        scores = [row["greedy"]["mean"] for key, row in rows.items() if key.startswith(f"{by}, {minutes:g} minutes,")]
+        named = re.compile(rf"{by}, {minutes:g} minutes, seed \d+")
+        scores = [row["greedy"]["mean"] for key, row in rows.items() if named.fullmatch(key)]
         if scores:
             found[by] = {"mean": round(statistics.mean(scores), 4), "by_seed": scores}
     return found
@@ -92,6 +95,9 @@ def main() -> None:
     parser.add_argument("--by", default=",".join(leagues.BY), help="kinds of training, separated by commas")
     parser.add_argument("--minutes", type=float, default=30.0, help="minutes of a league")
     parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument(
+        "--main-steps", action="store_true", help="self-play and PFSP train as long as the league's main alone"
+    )
     parser.add_argument("--episodes", type=int, default=1000, help="episodes against the package's policy")
     parser.add_argument("--file", type=Path, default=RESULTS)
     given = parser.parse_args()
@@ -116,7 +122,7 @@ def _run_missing(rows: dict[str, Any], given: argparse.Namespace) -> None:
     for seed in map(int, given.seeds.split(",")):
         # in this order: the league says for how many steps the others train
         for by in sorted(chosen, key=leagues.BY.index):
-            key = key_of(by, given.minutes, seed)
+            key = key_of(by, given.minutes, seed, main_steps=given.main_steps)
             if key not in rows:
                 say(key)
                 rows[key] = run(by, seed, rows, given)

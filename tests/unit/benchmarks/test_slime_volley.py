@@ -100,3 +100,17 @@ def test_what_is_there_is_not_run_again_and_the_league_comes_first(
     assert ran == ["league 1", "pfsp 1", "league 2", "pfsp 2"]
     printed = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert printed["summary"]["league"] == {"mean": 0.75, "by_seed": [0.5, 1.0]}
+
+
+def test_rows_of_fewer_steps_have_names_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(benchmark, "run", lambda by, seed, rows, given: {"greedy": {"mean": 0.5 + given.main_steps}})
+    file = tmp_path / "rows.json"
+    for more in ([], ["--main-steps"]):
+        monkeypatch.setattr("sys.argv", ["slime_volley", "--json", "--seeds", "1", "--file", str(file), *more])
+        benchmark.main()
+    printed = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert "pfsp, 30 minutes, seed 1, steps of the league's main alone" in printed["rows"]
+    assert len(printed["rows"]) == 5, "a league is the same with either"
+    assert printed["summary"]["pfsp"] == {"mean": 0.5, "by_seed": [0.5]}
