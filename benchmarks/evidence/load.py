@@ -17,6 +17,12 @@ LONG = """## Long runs
 `python -m benchmarks.long_run`: twelve learning players of an `alphastar` league on connect four through a whole local
 stack. Growth is the median memory of the last fifth of the samples over that of the second fifth; flat is within 5 %.
 [How it is counted](../benchmarks.md#long-runs).
+
+The first run recorded was not flat. Other measurements shared its cores and left it hardly any CPU in the first half
+hour, so that its league of 12 players became one of 145 only afterwards. Actors grew by the opponents that they keep:
+up to 96 MB of them then, and at most 256 since. Postgres' backends grew from 65 to 159 MB, the store worker from 184 to
+229 MB, Temporal's server from 150 to 192 MB: why, and where they end, is not known yet. A page of metrics has up to
+500 points of each of 100 series and is computed anew after each commit, so it takes longer while its series fill.
 """
 READS = """## Reads of a large league
 
