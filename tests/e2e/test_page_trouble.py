@@ -122,7 +122,8 @@ def test_a_killed_train_worker_is_a_problem_with_its_attempt_and_lost_steps(
     row = page.get_by_role("region", name="Problems, newest first").locator("tbody tr")
     expect(row).to_have_count(1)
     expect(row).to_contain_text("main")
-    expect(row).to_contain_text("the worker sent no heartbeat in time")
+    # the next worker says so, unless it starts more slowly than the heartbeat is missed
+    expect(row).to_contain_text(re.compile("the worker was killed|the worker sent no heartbeat in time"))
     (failure,) = stack.call("GET", f"/trials/{trial}/failures")["items"]
     assert failure["attempts"] == 1 and failure["lost_steps"] > 0
     expect(row.locator("td").nth(4)).to_have_text(f"{failure['lost_steps']:,}")
