@@ -35,7 +35,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 def main() -> None:
     arguments = parser().parse_args()
-    campaign = Campaign(arguments.file, arguments.folder, arguments.grounds, arguments.piece)
+    campaign = Campaign(arguments.file, arguments.folder, arguments.grounds, arguments.piece, alone=arguments.alone)
     campaign.run(arguments.kills)
     result = summed(read_rows(arguments.file))
     print(json.dumps(result) if arguments.json else "\n".join(f"{key}: {value}" for key, value in result.items()))
@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--kills", type=int, default=0, help="faults there shall be in all; 0 only adds up the rows")
     found.add_argument("--piece", type=int, default=FAULTS_A_PIECE, help="faults of a piece that begins")
     found.add_argument("--grounds", type=grounds, default=GROUNDS, help=f"some of {', '.join(GROUNDS)}, by commas")
+    found.add_argument("--alone", action="store_true", help="say of pieces that begin that nothing else runs here")
     found.add_argument("--file", type=Path, default=FILE, help="the rows so far; new ones are added")
     found.add_argument("--folder", type=Path, default=REPOSITORY / "build" / "chaos", help="data of a piece under way")
     found.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
@@ -64,11 +65,14 @@ def grounds(text: str) -> tuple[str, ...]:
 class Campaign:
     """Pieces one after another, until there are enough faults."""
 
-    def __init__(self, file: Path, folder: Path, grounds: tuple[str, ...], faults_a_piece: int) -> None:
+    def __init__(
+        self, file: Path, folder: Path, grounds: tuple[str, ...], faults_a_piece: int, *, alone: bool = False
+    ) -> None:
         self._file = file
         self._folder = folder
         self._grounds = grounds
         self._faults_a_piece = faults_a_piece
+        self._alone = alone
         self._rows = read_rows(file)
 
     def run(self, kills: int) -> None:
@@ -97,6 +101,7 @@ class Campaign:
         ground = ground_of(piece, tuple(name for name in self._grounds if name not in skipped))
         plan = plan_piece(piece, ground, min(self._faults_a_piece, max(1, wanted)))
         row = {"piece": piece, "ground": ground, "state": "running", "commit": commit(), "cpus": os.cpu_count()}
+        row |= {"alone": True} if self._alone else {}
         row |= {"plan": plan, "faults": [], "audits": [], "seconds": 0.0, "steps": 0, "generations": 0}
         self._rows.append(row)
         return row

@@ -38,7 +38,7 @@ METHOD = f"""## How it is counted
 - `lanista audit` runs after every tenth fault, while the league trains, and at the end. Faults that no audit followed
   do not count.
 - Each fault is recorded with the machine's load average before it. Up to {QUIET_LOAD:g} the two cores count as
-  otherwise idle.
+  otherwise idle. So do they in a piece of which `--alone` said that nothing else ran: its league alone makes up to 5.
 - A checkpoint that was cut short is put back once its player has gone on, as from a backup: the audit would rightly
   call it damaged for ever.
 """
@@ -138,7 +138,7 @@ def by_piece(rows: list[Row]) -> str:
         lines.append(
             f"| {row['piece']} | {row['ground']} | {row['commit']} "
             f"| {len(faults)} | {row['generations']:,} | {clean} | "
-            f"{min(load):.0f} to {max(load):.0f} |"
+            f"{min(load):.0f} to {max(load):.0f}{', alone' if row.get('alone') else ''} |"
         )
     return "\n".join(lines)
 

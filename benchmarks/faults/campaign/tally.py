@@ -64,5 +64,8 @@ def audited(row: Row) -> list[Row]:
 
 
 def quiet(rows: list[Row]) -> list[Row]:
-    """The same rows with the faults only that hit an otherwise idle machine."""
-    return [{**row, "faults": [fault for fault in audited(row) if fault["load"] <= QUIET_LOAD]} for row in rows]
+    """The same rows with only the faults that hit an otherwise idle machine, by its load or as the piece says."""
+    return [
+        {**row, "faults": [fault for fault in audited(row) if row.get("alone") or fault["load"] <= QUIET_LOAD]}
+        for row in rows
+    ]

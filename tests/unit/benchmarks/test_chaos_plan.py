@@ -61,6 +61,8 @@ def test_pieces_are_added_up_and_only_audited_faults_count(tmp_path: Path) -> No
     }
     assert [len(audited(each)) for each in rows] == [2, 1]
     assert summed(quiet(rows))["kills"] == {"api": 1, "supervisor": 1}
+    alone = [{**row, "alone": True} for row in rows]
+    assert sum(summed(quiet(alone))["kills"].values()) == 3, "of these it was said that nothing else ran"
     assert read_rows(tmp_path / "none.json") == []
 
 

@@ -47,6 +47,7 @@ def test_the_page_has_a_line_for_each_kind_and_piece() -> None:
     text = page([ROW], {})
     assert "| network cut | 1 | 2.0 s | 2.0 s | 1 to 1 |" in text
     assert "| 1 | two hosts | abc | 2 | 1,200 | 1 of 1 | 1 to 30 |" in text
+    assert "| 1 of 1 | 1 to 30, alone |" in page([{**ROW, "alone": True}], {})
 
 
 def test_the_peers_row_counts_what_was_lost() -> None:
