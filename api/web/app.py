@@ -208,10 +208,16 @@ def run_api(settings: ApiSettings) -> None:
         _serve(settings)
 
 
+GARBAGE_THRESHOLDS = (2_000, 10, 300)
+"""A full collection looks through all kept reports and payoffs, and halts all requests for up to 0.1 s: with a large
+league it did so every few hundred requests, by Python's own thresholds (700, 10, 10), and found next to nothing."""
+
+
 def _serve(settings: ApiSettings) -> None:
     app = create_app(settings)
     # imported modules are never garbage: without the freeze a collection that scans them halts all requests for 0.2 s
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     raise_file_limit(settings.max_connections)
     serve(server_config(app, settings, shutdown_seconds=SHUTDOWN_SECONDS))
