@@ -60,6 +60,9 @@ from orchestrator.tracing.setup import start_tracing
 SHUTDOWN_SECONDS = 3
 THREADS = 4
 """Requests that read or write Postgres at once; further ones wait for a free thread."""
+GC_THRESHOLDS = (2_000, 10, 300)
+"""A full collection looks through all kept reports and payoffs, and halts all requests for up to 0.1 s: with a large
+league it did so every few hundred requests, by Python's own thresholds (700, 10, 10), and found next to nothing."""
 
 
 def create_app(settings: ApiSettings, temporal: Client | None = None) -> FastAPI:
@@ -208,16 +211,11 @@ def run_api(settings: ApiSettings) -> None:
         _serve(settings)
 
 
-GARBAGE_THRESHOLDS = (2_000, 10, 300)
-"""A full collection looks through all kept reports and payoffs, and halts all requests for up to 0.1 s: with a large
-league it did so every few hundred requests, by Python's own thresholds (700, 10, 10), and found next to nothing."""
-
-
 def _serve(settings: ApiSettings) -> None:
     app = create_app(settings)
     # imported modules are never garbage: without the freeze a collection that scans them halts all requests for 0.2 s
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*GARBAGE_THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
     raise_file_limit(settings.max_connections)
     serve(server_config(app, settings, shutdown_seconds=SHUTDOWN_SECONDS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.evidence.markdown import document, table
+from benchmarks.evidence.markdown import NO_RUN, document, table
 
 Rows = dict[str, Any]
 INTRODUCTION = """# Load, measured
@@ -42,7 +42,7 @@ def page(long_runs: Rows, reads: Rows, fuzzing: Rows) -> str:
     """The whole page."""
     return document(
         INTRODUCTION, LONG, long_table(long_runs), *map(parts_of_run, long_runs.items()),
-        READS, *([reads_of(reads)] if reads else ["No run is recorded yet."]),
+        READS, *([reads_of(reads)] if reads else [NO_RUN]),
         FUZZING, fuzzing_table(fuzzing),
     )  # fmt: skip
 
@@ -57,7 +57,7 @@ def long_table(runs: Rows) -> str:
             database = f"{found['database_kb_a_generation']} kB"
             lines.append([*cells, f"{found['longest_history']:,}", database, load])
     heads = ("run", "commit", "minutes", "generations", "players", "memory flat", "longest history")
-    return table((*heads, "database a generation", "load"), lines) or "No run is recorded yet."
+    return table((*heads, "database a generation", "load"), lines) or NO_RUN
 
 
 def parts_of_run(named: tuple[str, Rows]) -> str:

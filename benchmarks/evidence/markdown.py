@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+NO_RUN = "No run is recorded yet."
+
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table of Markdown; an empty text where there is no row."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.evidence.markdown import document, percent, table
+from benchmarks.evidence.markdown import NO_RUN, document, percent, table
 
 Rows = dict[str, Any]
-NONE = "No run is recorded yet."
 INTRODUCTION = """# Search, measured
 
 This page is written from `benchmarks/results/` by `python -m benchmarks.evidence`; a test fails where it states
@@ -30,7 +29,7 @@ solver; the bot's rows are games won, drawn and lost against it.
 def page(speed: Rows, strength: Rows) -> str:
     """The whole page."""
     speeds, strengths = speed_table(speed), [errors_table(strength), games_table(strength)]
-    return document(INTRODUCTION, SPEED, speeds or NONE, STRENGTH, *(strengths if any(strengths) else [NONE]))
+    return document(INTRODUCTION, SPEED, speeds or NO_RUN, STRENGTH, *(strengths if any(strengths) else [NO_RUN]))
 
 
 def speed_table(rows: Rows) -> str:

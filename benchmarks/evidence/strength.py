@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.evidence.markdown import document, percent, score, table
+from benchmarks.evidence.markdown import NO_RUN, document, percent, score, table
 from benchmarks.perfect_play.__main__ import BY as PERFECT_BY
 from benchmarks.perfect_play.sets import SETS
 from benchmarks.slime_volley.__main__ import PUBLISHED
 from benchmarks.strength.exploitability import BY, GAMES, GOALS
 
 Rows = dict[str, Any]
-NONE = "No run is recorded yet."
 BEST_PUBLISHED = "GA, self-play"
 """The best self-play row that the package's documentation has."""
 INTRODUCTION = """# Strength, measured
@@ -96,7 +95,7 @@ def perfect_table(rows: Rows) -> str:
                 for name in SETS
             ]
             lines.append([_name(key, player), row["cores"], *cells])
-    return table(("player", "cores", *SETS), lines) or NONE
+    return table(("player", "cores", *SETS), lines) or NO_RUN
 
 
 def solver_table(rows: Rows) -> str:

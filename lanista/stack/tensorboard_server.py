@@ -89,11 +89,11 @@ def main(folder: str, where: str) -> None:
     """Serve the charts of a folder until the process is stopped."""
     app = OnDemand(folder)
     server = server_at(where, app)
-    threading.Thread(target=_start_anew_when_idle, args=(app,), daemon=True).start()
+    threading.Thread(target=_restart_when_idle, args=(app,), daemon=True).start()
     server.serve_forever()
 
 
-def _start_anew_when_idle(app: OnDemand) -> None:
+def _restart_when_idle(app: OnDemand) -> None:
     """Replace this process by a fresh one: what TensorBoard has read cannot be given up otherwise."""
     while not app.idle():
         time.sleep(IDLE_SECONDS / 30)
